@@ -77,6 +77,14 @@ private:
 
 } // namespace
 
+static Location locationOf(Value value) {
+  if (Operation *op = value.getDefiningOp())
+    return op->getLoc();
+  // As the node that it is, it has the input's name.
+  std::string name = valueName(value);
+  return NameLoc::get(StringAttr::get(value.getContext(), name.empty() ? "cast" : name));
+}
+
 Value TypeConverter::castTo(Value value, FloatType type) {
   b.setInsertionPointAfterValue(value);
   int64_t number = onnx::elementNumber(*onnx::elementKind(type));

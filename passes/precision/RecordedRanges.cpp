@@ -25,13 +25,6 @@ std::string valueName(Value value) {
   return name.empty() || number == 0 ? name : name + ":" + std::to_string(number);
 }
 
-Location locationOf(Value value) {
-  if (Operation *op = value.getDefiningOp())
-    return op->getLoc();
-  std::string name = valueName(value);
-  return NameLoc::get(StringAttr::get(value.getContext(), name.empty() ? "cast" : name));
-}
-
 ArrayAttr dimsOf(Value value) {
   auto result = dyn_cast<OpResult>(value);
   auto all = result ? result.getOwner()->getAttrOfType<ArrayAttr>(onnx::kDimsAttr) : ArrayAttr();

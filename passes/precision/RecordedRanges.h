@@ -33,8 +33,6 @@ namespace cameo {
 
 /// What a value is called in such files; empty where its node has no name.
 std::string valueName(mlir::Value value);
-/// A location that gives a node the name of a value.
-mlir::Location locationOf(mlir::Value value);
 /// The sizes by name that a value has, as the attribute of a node that makes such a value; null where there are none.
 mlir::ArrayAttr dimsOf(mlir::Value value);
 
