@@ -271,7 +271,10 @@ LogicalResult Compiler::runStage(const StageInfo &stage) {
   if (failed(result))
     return failure();
   // Weights that the stage has replaced: as many bytes as the model has, twice over.
-  onnx::releaseUnusedConstants(*current);
+  SmallVector<Operation *> roots{*current};
+  if (kept)
+    roots.push_back(kept);
+  onnx::releaseUnusedConstants(roots);
   reached = stage.stage;
   keepGraph(stage.stage);
   return success();

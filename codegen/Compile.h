@@ -116,6 +116,9 @@ public:
 
   mlir::MLIRContext &context() { return mlirContext; }
   mlir::ModuleOp module() { return *current; }
+  /// Another module whose constants are not freed while stages are left behind: null ends that, before
+  /// the module does.
+  void keepConstantsOf(mlir::ModuleOp module) { kept = module; }
   /// Where the module is; nothing before there is one.
   std::optional<Stage> stage() const { return reached; }
   /// Files that were read beside the model: external data.
@@ -173,6 +176,7 @@ private:
   unsigned errors = 0;
 
   mlir::OwningOpRef<mlir::ModuleOp> current;
+  mlir::ModuleOp kept;
   std::optional<Stage> reached;
   std::string modelName;
   uint64_t modelHash = 0;

@@ -10,6 +10,7 @@
 #include "dialects/kernel/Kernel.h"
 #include "passes/Passes.h"
 #include "passes/fuse/FusionLimits.h"
+#include "passes/precision/AttachRanges.h"
 
 #include "mlir/Transforms/Passes.h"
 
@@ -32,7 +33,7 @@ static void populateNormalized(OpPassManager &passes, const PipelineOptions &opt
     functions.addPass(createReportUnsupported());
   functions.addPass(createSimplifyOperators());
   const PrecisionOptions &precision = options.precision;
-  if (options.level >= 1 || precision.equalizesRanges)
+  if (options.level >= 1)
     // Before folding into products, which transposes would stand in the way of.
     functions.addPass(createSinkDataMovement());
   // After simplifying, which leaves no Pad by nothing.
@@ -40,10 +41,9 @@ static void populateNormalized(OpPassManager &passes, const PipelineOptions &opt
   // After operators that differed only in what they were called are gone, and before folding into
   // convolutions, which needs to see that a value has one use.
   functions.addPass(createMergeNodes());
-  if (options.level >= 2 || options.isCalibration || precision.isQuantized() ||
-      precision.equalizesRanges) {
-    // Where ranges are recorded or used, or made alike, at any level: a product that takes a factor
-    // has other results, and calibration has another level.
+  if (options.level >= 2 || options.isCalibration || precision.isQuantized()) {
+    // Where ranges are recorded or used, at any level: a product that takes a factor has other
+    // results, and calibration has another level.
     functions.addPass(createFoldScalesIntoWeights());
     // Factors that cancel are 1 now, and what stood between a Pad and its window may be gone.
     functions.addPass(createSimplifyOperators());
@@ -51,9 +51,6 @@ static void populateNormalized(OpPassManager &passes, const PipelineOptions &opt
   }
   // After all that may stand between a convolution and its batch normalization.
   functions.addPass(createFoldBatchNormIntoConv());
-  if (precision.equalizesRanges)
-    // After batch normalizations are gone, whose factors are what makes channels differ.
-    functions.addPass(createEqualizeRanges());
   if (options.level >= 1 && !precision.isQuantized())
     // Last: what others take from between the products (transposes, scales that weights take over)
     // is not hidden from them, and what remains is what attention is made of. Not where products
@@ -61,15 +58,24 @@ static void populateNormalized(OpPassManager &passes, const PipelineOptions &opt
     functions.addPass(createRecognizeAttention());
 }
 
+void cameo::populateRanges(OpPassManager &functions, const PrecisionOptions &precision) {
+  if (precision.recorded)
+    functions.addPass(createAttachRanges(precision.recorded, precision.model));
+  else if (!precision.ranges.empty())
+    functions.addPass(createAttachRanges({precision.ranges, precision.model}));
+}
+
 void cameo::populateQuantization(OpPassManager &functions, const PrecisionOptions &precision) {
   functions.addPass(createInsertQuantization({precision.type, precision.nodes, precision.keptEnds,
-                                              precision.ranges, precision.model,
-                                              precision.correctsBiases, precision.learnsRounding}));
+                                              precision.scalesChannels.value_or(true),
+                                              precision.correctsBiases}));
 }
 
 static void populatePrecision(OpPassManager &passes, const PipelineOptions &options) {
   OpPassManager &functions = passes.nest<func::FuncOp>();
   const PrecisionOptions &precision = options.precision;
+  // Before all that asks for them.
+  populateRanges(functions, precision);
   if (precision.isQuantized())
     // First: what is quantised here goes the way of what models quantise themselves.
     populateQuantization(functions, precision);
@@ -85,8 +91,7 @@ static void populatePrecision(OpPassManager &passes, const PipelineOptions &opti
   // After everything that computes with weights, which are rounded here once, and after products
   // are all those of dequantised tensors that they can be, which have their types.
   if (precision.isAsked())
-    functions.addPass(createLowerPrecision(
-        {precision.type, precision.nodes, precision.io, precision.ranges, precision.model}));
+    functions.addPass(createLowerPrecision({precision.type, precision.nodes, precision.io}));
   // Last, so that graphs and types are what they are without taps, and values as they are stored.
   if (!options.taps.empty())
     functions.addPass(createPlaceTaps({options.taps}));

@@ -3,12 +3,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "passes/precision/RecordedRanges.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -65,14 +69,17 @@ struct PrecisionOptions {
   std::string io = "fp32";       // of inputs and outputs
   std::string keptEnds = "none"; // of int8: none, first, last, both
   std::string ranges;            // a file; empty: none
-  std::string model;             // the hash of the model's file; empty: not known
-  bool equalizesRanges = false;  // of channels between products; whatever the type is
-  bool correctsBiases = false;   // of products of integers
-  bool learnsRounding = false;   // of their weights
-  std::string weights;           // int8, int4: of matrix products that stay in floats; empty: none
-  int64_t weightBlock = 0;       // how much of the depth has a scale; 0: all
+  /// What was recorded, which goes before the file; null: nothing.
+  std::shared_ptr<const RecordedRanges> recorded;
+  std::string model; // the hash of the model's file; empty: not known
+  /// Of what products of integers read; without a value where calibration has found it.
+  std::optional<bool> scalesChannels;
+  bool correctsBiases = false; // of products of integers
+  std::string weights;         // int8, int4: of matrix products that stay in floats; empty: none
+  int64_t weightBlock = 0;     // how much of the depth has a scale; 0: all
   /// Whether there is anything to change.
   bool isAsked() const { return type != "fp32" || io != "fp32" || !nodes.empty(); }
+  bool hasRanges() const { return recorded || !ranges.empty(); }
   /// Whether products are to become products of integers.
   bool isQuantized() const {
     return type == "int8" || llvm::StringRef(nodes + ";").contains("=int8;");
@@ -122,8 +129,11 @@ struct PipelineOptions {
 /// The texts of passes inserted up to a stage, with commas between them.
 std::string insertedUpTo(Stage stage, const PipelineOptions &options);
 
-/// Adds the passes that quantise a graph at stage normalized, for a pass manager on functions:
-/// those that stage precision begins with.
+/// Adds the pass that attaches ranges to functions, where there are any.
+void populateRanges(mlir::OpPassManager &functions, const PrecisionOptions &precision);
+
+/// Adds the passes that quantise a graph at stage normalized with its ranges, for a pass manager on
+/// functions: those that stage precision begins with.
 void populateQuantization(mlir::OpPassManager &functions, const PrecisionOptions &precision);
 
 /// Adds the passes that lead from the stage before `stage` to it, those inserted there, and what

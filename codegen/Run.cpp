@@ -211,7 +211,7 @@ llvm::Expected<std::vector<HostTensor>> Runner::runChanged(llvm::ArrayRef<HostTe
   return runWith(given, CAMEO_MEMORY_HOST, [&](const TappedValue &value) -> llvm::Error {
     // The copy on the host is the runtime's, and is there for this call alone.
     llvm::MutableArrayRef<char> bytes(const_cast<char *>(value.bytes.data()), value.bytes.size());
-    if (!change(value.tap, bytes))
+    if (!change(value, bytes))
       return llvm::Error::success();
     return errorOf(cameo_context_write_tap(context, bytes.data(), bytes.size()));
   });

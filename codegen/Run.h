@@ -96,7 +96,8 @@ public:
   using WantFunction = llvm::function_ref<bool(unsigned tap, uint64_t bytes)>;
   llvm::Expected<std::vector<HostTensor>> runWatched(llvm::ArrayRef<HostTensor> given,
                                                      WantFunction isWanted, TapFunction onTap);
-  using ChangeFunction = llvm::function_ref<bool(unsigned tap, llvm::MutableArrayRef<char> bytes)>;
+  using ChangeFunction =
+      llvm::function_ref<bool(const TappedValue &value, llvm::MutableArrayRef<char> bytes)>;
   /// `change` may write over each tapped value, in the order of computation, and says whether it
   /// has. What reads it behind its tap reads what was written; of a model compiled with -O0, all
   /// does.

@@ -27,9 +27,20 @@ static llvm::Error writeText(StringRef path, StringRef text) {
   });
 }
 
-CalibratedRanges::~CalibratedRanges() {
-  if (!temporary.empty())
-    llvm::sys::fs::remove(temporary);
+LogicalResult CalibratedRanges::take(std::string content, StringRef path) {
+  text = std::move(content);
+  llvm::Expected<RecordedRanges> parsed = RecordedRanges::parse(text, path);
+  if (!parsed)
+    return say(parsed.takeError());
+  found = std::make_shared<const RecordedRanges>(std::move(*parsed));
+  return success();
+}
+
+LogicalResult CalibratedRanges::read(StringRef path) {
+  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!file)
+    return say(llvm::createStringError("ranges in '" + path + "': " + file.getError().message()));
+  return take((*file)->getBuffer().str(), path);
 }
 
 /// The cache may be there before, and stays as it is or is made anew; nothing else is written over.
@@ -68,24 +79,25 @@ LogicalResult CalibratedRanges::makeFromData(const CalibrationRequest &request) 
   Compiler compiler(calibrationOptions(request.compile, *targets, calibration));
   if (failed(compiler.read(request.model)))
     return failure();
-  FailureOr<CalibrationCache> found = failure();
+  FailureOr<CalibrationCache> calibrated = failure();
   {
     StepProgress progress(llvm::errs(), llvm::sys::Process::StandardErrIsDisplayed());
     calibration.onProgress = [&](StringRef what, uint64_t done, uint64_t all) {
       progress.update(what, done, all);
     };
-    found = calibrate(compiler, calibration);
+    calibrated = calibrate(compiler, calibration);
   }
-  if (failed(found))
+  if (failed(calibrated))
     return failure();
-  ranges = found->text();
-  if (calibration.cache.empty())
+  const std::string &cache = calibration.cache;
+  if (failed(take(calibrated->text(), cache.empty() ? calibration.data : cache)))
+    return failure();
+  if (cache.empty())
     return success();
-  cache = calibration.cache;
   auto before = llvm::MemoryBuffer::getFile(cache);
-  if (before && (*before)->getBuffer() == ranges)
+  if (before && (*before)->getBuffer() == text)
     return success();
-  llvm::Error error = writeText(cache, ranges);
+  llvm::Error error = writeText(cache, text);
   return error ? say(std::move(error)) : success();
 }
 
@@ -105,7 +117,6 @@ LogicalResult CalibratedRanges::makeFromCache(const CalibrationRequest &request)
       return say(weights.takeError());
     source.weights = *weights;
   }
-  source.equalized = request.compile.pipeline.precision.equalizesRanges ? "asked for" : "";
   source.passes = insertedUpTo(Stage::Normalized, request.compile.pipeline);
   if (llvm::Error error = read->checkSource(source, path))
     return say(std::move(error));
@@ -117,50 +128,26 @@ LogicalResult CalibratedRanges::makeFromCache(const CalibrationRequest &request)
     return say(llvm::createStringError("calibration cache '" + path +
                                        "' has no means for --bias-correction by this method; "
                                        "--calibration-data finds them"));
-  if (request.calibration.learnsRounding && !read->roundings)
-    return say(llvm::createStringError("calibration cache '" + path +
-                                       "' has nothing for --learn-rounding by this method; "
-                                       "--calibration-data learns it"));
-  ranges = read->text();
-  return success();
+  return take(read->text(), path);
 }
 
 LogicalResult CalibratedRanges::makeFromTensorRt(const CalibrationRequest &request,
                                                  llvm::StringRef content) {
   const std::string &path = request.calibration.cache;
-  StringRef asked = request.compile.pipeline.precision.equalizesRanges ? "--equalize-ranges"
-                    : request.calibration.correctsBiases               ? "--bias-correction"
-                    : request.calibration.learnsRounding               ? "--learn-rounding"
-                                                                       : "";
-  if (!asked.empty())
+  if (request.calibration.correctsBiases)
     return say(llvm::createStringError("calibration cache '" + path +
-                                       "': TensorRT's have nothing for " + asked));
+                                       "': TensorRT's have nothing for --bias-correction"));
   llvm::Expected<TensorRtCache> read = TensorRtCache::parse(content, path);
   if (!read)
     return say(read.takeError());
   Compiler compiler(request.compile);
   if (failed(compiler.read(request.model)))
     return failure();
-  FailureOr<std::string> text = rangesOf(*read, path, compiler);
-  if (failed(text))
-    return failure();
-  ranges = std::move(*text);
-  return success();
+  FailureOr<std::string> ranges = rangesOf(*read, path, compiler);
+  return failed(ranges) ? failure() : take(std::move(*ranges), path);
 }
 
 LogicalResult CalibratedRanges::write(StringRef path) const {
-  llvm::Error error = writeText(path, ranges);
+  llvm::Error error = writeText(path, text);
   return error ? say(std::move(error)) : success();
-}
-
-llvm::Expected<std::string> CalibratedRanges::file() {
-  if (!cache.empty())
-    return cache;
-  llvm::SmallString<128> path;
-  if (std::error_code error = llvm::sys::fs::createTemporaryFile("cameo-ranges", "json", path))
-    return llvm::createStringError("no temporary file: " + error.message());
-  temporary = path.str().str();
-  if (llvm::Error error = writeText(temporary, ranges))
-    return error;
-  return temporary;
 }

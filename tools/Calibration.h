@@ -10,7 +10,7 @@ namespace cameo {
 /// A model to calibrate, the data and the options.
 struct CalibrationRequest {
   std::string model;
-  /// How the model is compiled otherwise. Of its precision, only whether ranges are equalized counts.
+  /// How the model is compiled otherwise; its precision does not count.
   CompileOptions compile;
   CalibrationOptions calibration; // with data, a cache or both
   /// Other files that are read, and that are written: the cache is none of them.
@@ -20,27 +20,26 @@ struct CalibrationRequest {
 
 class CalibratedRanges {
 public:
-  CalibratedRanges() = default;
-  CalibratedRanges(const CalibratedRanges &) = delete;
-  CalibratedRanges &operator=(const CalibratedRanges &) = delete;
-  ~CalibratedRanges();
-
   /// Calibrates, or reads the cache, and writes the cache where there is none. What goes wrong has
   /// been said.
   mlir::LogicalResult make(const CalibrationRequest &request);
+  /// What the file of --ranges has, where there is no calibration.
+  mlir::LogicalResult read(llvm::StringRef path);
   /// Writes them as JSON.
   mlir::LogicalResult write(llvm::StringRef path) const;
-  /// A file that has it: the cache, or one that lives as long as this.
-  llvm::Expected<std::string> file();
+  /// Null where there are none.
+  std::shared_ptr<const RecordedRanges> recorded() const { return found; }
+  /// By calibrationShown.
+  std::optional<llvm::json::Object> shown() const { return calibrationShown(text); }
 
 private:
   mlir::LogicalResult makeFromData(const CalibrationRequest &request);
   mlir::LogicalResult makeFromCache(const CalibrationRequest &request);
   mlir::LogicalResult makeFromTensorRt(const CalibrationRequest &request, llvm::StringRef content);
+  mlir::LogicalResult take(std::string content, llvm::StringRef path);
 
-  std::string ranges;    // the file's text
-  std::string cache;     // where `ranges` is already
-  std::string temporary; // a file of our own
+  std::string text; // of the file
+  std::shared_ptr<const RecordedRanges> found;
 };
 
 } // namespace cameo

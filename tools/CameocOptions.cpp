@@ -127,6 +127,11 @@ template <typename T> llvm::Error setParsed(std::optional<T> &member, llvm::Expe
   return llvm::Error::success();
 }
 
+llvm::Error setChannelScales(CameocOptions &options, StringRef value) {
+  options.pipeline.precision.scalesChannels = value == "on";
+  return checkChoice(value, {"on", "off"});
+}
+
 llvm::Error setEmit(CameocOptions &options, StringRef value) {
   static constexpr StringRef kinds[] = {"exe",  "lib",  "plan",      "ptx",    "cubin",
                                         "onnx", "mlir", "schedules", "ranges", "tuning"};
@@ -282,12 +287,9 @@ const Setter kSetters[] = {
      }},
     {OPT_ranges,
      [](CameocOptions &o, StringRef v) { return setText(o.pipeline.precision.ranges, v); }},
-    {OPT_equalize_ranges,
-     [](CameocOptions &o, StringRef) { return setFlag(o.pipeline.precision.equalizesRanges); }},
     {OPT_bias_correction,
      [](CameocOptions &o, StringRef) { return setFlag(o.pipeline.precision.correctsBiases); }},
-    {OPT_learn_rounding,
-     [](CameocOptions &o, StringRef) { return setFlag(o.pipeline.precision.learnsRounding); }},
+    {OPT_channel_scales, setChannelScales},
     {OPT_device,
      [](CameocOptions &o, StringRef v) { return setParsed(o.device, RunDevice::parse(v)); }},
     {OPT_calibration_data,

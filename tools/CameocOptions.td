@@ -64,13 +64,11 @@ defm keep_ends : Value<"keep-ends", "WHICH", precisions,
 defm ranges : Value<"ranges", "FILE", precisions,
     "ranges of values, which --emit=ranges or a program of yours recorded">;
 let Group = precisions in {
-def equalize_ranges : Switch<"equalize-ranges",
-    "scales channels between products so that 8 bits fit them better">;
 def bias_correction : Switch<"bias-correction",
     "with int8: biases make up for shifted means of channels">;
-def learn_rounding : Switch<"learn-rounding",
-    "with int8: weights are rounded as fits the calibration data best">;
 }
+defm channel_scales : Value<"channel-scales", "on|off", precisions,
+    "with int8: channels that differ are scaled where values are quantised, as calibration finds it (on)">;
 defm calibration_data : Value<"calibration-data", "DIR|FILE.npz", precisions,
     "samples that ranges are recorded of: an array per input, its first axis over samples">;
 defm calibration_method : Value<"calibration-method", "METHOD", precisions,

@@ -193,12 +193,8 @@ static llvm::Error checkQuantization(const CameocOptions &options) {
                 "records them, --calibration-cache or --ranges=FILE has them");
   if (precision.correctsBiases && !precision.isQuantized() && options.emit != Emit::Ranges)
     return fail("--bias-correction goes with --precision=int8 or --emit=ranges");
-  if (precision.learnsRounding && !precision.isQuantized() && options.emit != Emit::Ranges)
-    return fail("--learn-rounding goes with --precision=int8 or --emit=ranges");
-  if (precision.equalizesRanges && options.firstStage() >= Stage::Normalized)
-    return fail("--equalize-ranges: channels are scaled on the way to stage normalized, not from "
-                "stage " +
-                stageName(options.firstStage()));
+  if (precision.scalesChannels && !precision.isQuantized() && options.emit != Emit::Ranges)
+    return fail("--channel-scales goes with --precision=int8 or --emit=ranges");
   if (!precision.weights.empty() && precision.type == "int8")
     return fail("--weights: products of --precision=int8 have weights of 8 bits");
   if (precision.keptEnds != "none" && precision.type != "int8")

@@ -45,12 +45,11 @@ static cl::opt<uint64_t> calibrationBatch("calibration-batch", cl::cat(category)
 static cl::opt<std::string> calibrationHistograms("calibration-histograms", cl::cat(category),
                                                   cl::value_desc("host|kernels"),
                                                   cl::desc("as cameoc's"));
-static cl::opt<bool> equalizeRanges("equalize-ranges", cl::cat(category),
-                                    cl::desc("as cameoc's, for all precisions but the reference"));
+static cl::opt<std::string> channelScales("channel-scales", cl::cat(category),
+                                          cl::value_desc("on|off"),
+                                          cl::desc("as cameoc's, where there is INT8"));
 static cl::opt<bool> biasCorrection("bias-correction", cl::cat(category),
                                     cl::desc("as cameoc's, where there is INT8"));
-static cl::opt<bool> learnRounding("learn-rounding", cl::cat(category),
-                                   cl::desc("as cameoc's, where there is INT8"));
 static cl::opt<std::string>
     data("data", cl::cat(category), cl::value_desc("DIR|FILE.npz"),
          cl::desc("samples: one array per input, the first axis running over samples"));
@@ -146,6 +145,9 @@ static llvm::Error checkCalibration(bool isModel) {
       return llvm::createStringError(name + " goes with --calibration-data or --calibration-cache");
   if (calibrationBatch.getNumOccurrences() && calibrationBatch == 0)
     return llvm::createStringError("--calibration-batch: it takes a number from 1 on, not '0'");
+  if (!channelScales.empty() && channelScales != "on" && channelScales != "off")
+    return llvm::createStringError("--channel-scales: '" + channelScales +
+                                   "' is not one of on and off");
   if (isCalibrated() && !ranges.empty())
     return llvm::createStringError(
         "--ranges and calibration: one of them says what the ranges are");
@@ -163,7 +165,6 @@ static llvm::Error calibrateModel(const CompileOptions &options, const RunDevice
   request.model = files.front();
   request.compile = options;
   request.compile.pipeline.precision = {};
-  request.compile.pipeline.precision.equalizesRanges = equalizeRanges;
   CalibrationOptions &calibration = request.calibration;
   calibration.data = calibrationData;
   calibration.cache = calibrationCache;
@@ -185,7 +186,7 @@ static llvm::Error calibrateModel(const CompileOptions &options, const RunDevice
                                      "' is not one of host and kernels");
   }
   calibration.correctsBiases = biasCorrection;
-  calibration.learnsRounding = learnRounding;
+  calibration.scalesChannels = channelScales != "off";
   request.inputs = {data};
   for (const std::string *file : {&recorded.getValue(), &labels.getValue()})
     if (!file->empty())
@@ -209,12 +210,12 @@ optionsOfSides(const RunDevice &where, CalibratedRanges &calibrated, bool &isTol
     return options.takeError();
   llvm::SmallVector<StringRef> types;
   StringRef(precisions).split(types, ',');
-  std::string rangesFile = ranges;
   if (isCalibrated()) {
     if (llvm::Error error = calibrateModel(*options, where, calibrated, isTold))
       return std::move(error);
-    if (llvm::Error error = calibrated.file().moveInto(rangesFile))
-      return std::move(error);
+  } else if (!ranges.empty() && failed(calibrated.read(ranges))) {
+    isTold = true;
+    return llvm::createStringError("no ranges");
   }
   std::vector<CompileOptions> list;
   for (StringRef type : types) {
@@ -222,13 +223,13 @@ optionsOfSides(const RunDevice &where, CalibratedRanges &calibrated, bool &isTol
     PrecisionOptions &precision = these.pipeline.precision;
     precision.type = type.str();
     if (!list.empty() || !recorded.empty()) {
-      precision.ranges = rangesFile;
+      precision.recorded = calibrated.recorded();
       precision.nodes = llvm::join(nodePrecisions, ";");
-      precision.equalizesRanges = equalizeRanges;
+      if (precision.isQuantized() && !channelScales.empty())
+        precision.scalesChannels = channelScales == "on";
       precision.correctsBiases = biasCorrection && precision.isQuantized();
-      precision.learnsRounding = learnRounding && precision.isQuantized();
     }
-    if (precision.isQuantized() && precision.ranges.empty())
+    if (precision.isQuantized() && !precision.hasRanges())
       return llvm::createStringError(
           list.empty() && recorded.empty()
               ? "--precision=" + precisions +
@@ -394,10 +395,7 @@ static llvm::Expected<bool> run(bool &isTold) {
   if (llvm::Error error = comparison.finish())
     return std::move(error);
 
-  if (isModel)
-    for (const CompileOptions &side : options)
-      if (const std::string &file = side.pipeline.precision.ranges; !file.empty())
-        view.calibration = calibrationShown(file);
+  view.calibration = calibrated.shown();
   view.worst = worst;
   if (tolerance.getNumOccurrences())
     view.tolerance = tolerance;

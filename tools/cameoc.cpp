@@ -100,9 +100,9 @@ class Invocation {
 public:
   /// `accuracy` is what --accuracy has found; null without it.
   Invocation(const CameocOptions &options, PassPrinting &printing, StringRef executable,
-             const AccuracyResult *accuracy)
-      : options(options), printing(printing), executable(executable), accuracy(accuracy),
-        compiler(compileOptions()) {}
+             const CalibratedRanges &ranges, const AccuracyResult *accuracy)
+      : options(options), printing(printing), executable(executable), ranges(ranges),
+        accuracy(accuracy), compiler(compileOptions()) {}
 
   int run() {
     LogicalResult result = compile();
@@ -135,6 +135,7 @@ private:
   const CameocOptions &options;
   PassPrinting &printing;
   StringRef executable;
+  const CalibratedRanges &ranges;
   const AccuracyResult *accuracy;
   Compiler compiler;
   Summary summary;
@@ -309,8 +310,7 @@ LogicalResult Invocation::writeReport() {
   if (options.report.empty())
     return success();
   ReportContents report = compiler.report();
-  if (const std::string &ranges = options.pipeline.precision.ranges; !ranges.empty())
-    report.calibration = calibrationShown(ranges);
+  report.calibration = ranges.shown();
   if (accuracy)
     report.accuracy = accuracy->json();
   return writeText(options.report, StringRef(options.report).ends_with(".html")
@@ -335,7 +335,7 @@ void Invocation::summarise() {
   llvm::TimeRecord time = llvm::TimeRecord::getCurrentTime(false);
   time -= options.start;
   summary.print(llvm::errs(), options.output, compiler.payload().manifest, time.getWallTime(),
-                !options.pipeline.precision.ranges.empty(), accuracy);
+                options.pipeline.precision.hasRanges(), accuracy);
 }
 
 CalibrationRequest calibrationRequest(const CameocOptions &options) {
@@ -348,7 +348,6 @@ CalibrationRequest calibrationRequest(const CameocOptions &options) {
   compile.code = codeTools(options);
   compile.onMessage = [](const CompileMessage &message) { llvm::errs() << message; };
   const PrecisionOptions &precision = options.pipeline.precision;
-  compile.pipeline.precision.equalizesRanges = precision.equalizesRanges;
   compile.pipeline.strict = options.pipeline.strict;
   compile.pipeline.insertedPasses = options.pipeline.insertedPasses;
   CalibrationOptions &calibration = request.calibration;
@@ -358,7 +357,7 @@ CalibrationRequest calibrationRequest(const CameocOptions &options) {
   calibration.countsByKernels =
       options.countsByKernels.value_or(calibration.device.kind == CAMEO_DEVICE_CUDA);
   calibration.correctsBiases = precision.correctsBiases;
-  calibration.learnsRounding = precision.learnsRounding;
+  calibration.scalesChannels = precision.scalesChannels.value_or(true);
   if (options.time)
     compile.onStep = calibration.onStep = printStep;
   for (const std::string *file : {&options.accuracy.data, &options.accuracy.labels})
@@ -460,11 +459,11 @@ int main(int argc, char **argv) {
       return Negative;
     if (options->emit == Emit::Ranges)
       return failed(ranges.write(options->output)) ? Usage : Good;
-    llvm::Expected<std::string> file = ranges.file();
-    if (!file)
-      return fail(file.takeError(), Usage);
-    options->pipeline.precision.ranges = *file;
+  } else if (const std::string &file = options->pipeline.precision.ranges; !file.empty()) {
+    if (failed(ranges.read(file)))
+      return Negative;
   }
+  options->pipeline.precision.recorded = ranges.recorded();
   std::optional<AccuracyResult> accuracy;
   if (options->accuracy.contract) {
     llvm::Expected<AccuracyResult> found = findKeptLayers(*options);
@@ -473,5 +472,6 @@ int main(int argc, char **argv) {
     accuracy = std::move(*found);
     keepLayers(*accuracy, *options);
   }
-  return Invocation(*options, **printing, executable, accuracy ? &*accuracy : nullptr).run();
+  return Invocation(*options, **printing, executable, ranges, accuracy ? &*accuracy : nullptr)
+      .run();
 }

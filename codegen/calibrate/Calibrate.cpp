@@ -5,9 +5,9 @@
 
 #include "codegen/Run.h"
 #include "codegen/calibrate/CalibrationData.h"
+#include "codegen/calibrate/ChannelScaler.h"
 #include "codegen/calibrate/ChooseMethods.h"
 #include "codegen/calibrate/InputMeans.h"
-#include "codegen/calibrate/LearnRounding.h"
 #include "dialects/onnx/Onnx.h"
 #include "dialects/onnx/Schema.h"
 #include "dialects/rt/Rt.h"
@@ -15,6 +15,7 @@
 #include "passes/precision/RecordedRanges.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -26,9 +27,7 @@ CompileOptions cameo::calibrationOptions(CompileOptions options, StringRef targe
   options.pipeline.targets = targets.str();
   options.pipeline.countsMagnitudes = calibration.countsByKernels;
   options.pipeline.schedules.clear();
-  bool equalizesRanges = options.pipeline.precision.equalizesRanges;
   options.pipeline.precision = {};
-  options.pipeline.precision.equalizesRanges = equalizesRanges;
   options.pipeline.taps = "*";
   // One kernel per operator: each value is what its operator computes, and is read
   // where it is shown.
@@ -93,32 +92,40 @@ namespace {
 class Collector {
 public:
   /// The first `values` of the taps are values; behind them those of FP32 have histograms, in their
-  /// order, where kernels count.
-  Collector(ArrayRef<TensorPort> allTaps, size_t values, unsigned threads)
-      : taps(allTaps.take_front(values)), isCounted(allTaps.size() > values),
-        threads(llvm::hardware_concurrency(threads)), histograms(values), elements(values) {
-    tallies.resize(this->threads.getMaxConcurrency());
+  /// order, where kernels count. Values whose channels `scaler` has scaled have two: the second one is
+  /// counted here.
+  Collector(ArrayRef<TensorPort> allTaps, size_t values, const ChannelScaler *scaler,
+            llvm::DefaultThreadPool &threads)
+      : taps(allTaps.take_front(values)), isCounted(allTaps.size() > values), threads(threads),
+        histograms(values), scaledHistograms(values), scaledBy(values), elements(values) {
+    tallies.resize(threads.getMaxConcurrency());
     for (auto [i, tap] : llvm::enumerate(taps))
-      if (tap.type == CAMEO_DTYPE_F32)
+      if (tap.type == CAMEO_DTYPE_F32) {
         floats.push_back(i);
+        scaledBy[i] = scaler ? scaler->of(tap.name) : nullptr;
+      }
   }
 
   bool isWanted(unsigned tap, uint64_t bytes) {
     if (tap >= taps.size())
       return true;
     elements[tap] = bytes / sizeof(float);
-    return !isCounted && taps[tap].type == CAMEO_DTYPE_F32;
+    return taps[tap].type == CAMEO_DTYPE_F32 && (!isCounted || scaledBy[tap]);
   }
 
   llvm::Error look(const TappedValue &value) {
     if (value.tap >= taps.size())
       return take(floats[value.tap - taps.size()], value);
-    ArrayRef<float> rest(reinterpret_cast<const float *>(value.bytes.data()),
-                         value.bytes.size() / sizeof(float));
-    Histogram &histogram = histograms[value.tap];
+    ArrayRef<float> numbers(reinterpret_cast<const float *>(value.bytes.data()),
+                            value.bytes.size() / sizeof(float));
     llvm::TimeRecord start = llvm::TimeRecord::getCurrentTime();
-    for (; !rest.empty(); rest = rest.drop_front(std::min(rest.size(), kMostAtOnce)))
-      count(rest.take_front(kMostAtOnce), histogram);
+    if (!isCounted)
+      countAll(numbers, histograms[value.tap]);
+    if (const ChannelScaler::Scaled *scaled = scaledBy[value.tap]) {
+      std::vector<float> multiplied = numbers.vec();
+      scaled->multiply(multiplied, value.shape);
+      countAll(multiplied, scaledHistograms[value.tap]);
+    }
     spent += llvm::TimeRecord::getCurrentTime(false);
     spent -= start;
     return llvm::Error::success();
@@ -130,7 +137,11 @@ public:
     std::vector<CalibratedValue> all(taps.size());
     for (auto [i, tap] : llvm::enumerate(taps)) {
       all[i].name = tap.name;
-      threads.async([&all, &method, this, i = i] { finish(all[i], histograms[i], method); });
+      threads.async([&all, &method, this, i = i] {
+        finish(all[i], histograms[i], method);
+        if (scaledBy[i])
+          all[i].scaled = Thresholds::of(scaledHistograms[i], method.percent);
+      });
     }
     threads.wait();
     std::vector<CalibratedValue> found;
@@ -177,6 +188,11 @@ private:
 
   static constexpr size_t kMostAtOnce = Tally::kMostValues, kLeastPiece = 1 << 15;
 
+  void countAll(ArrayRef<float> numbers, Histogram &histogram) {
+    for (; !numbers.empty(); numbers = numbers.drop_front(std::min(numbers.size(), kMostAtOnce)))
+      count(numbers.take_front(kMostAtOnce), histogram);
+  }
+
   /// Counts are integers: neither the pieces nor the order in which they are
   /// added matter.
   void count(ArrayRef<float> values, Histogram &histogram) {
@@ -204,33 +220,38 @@ private:
   ArrayRef<TensorPort> taps;
   std::vector<unsigned> floats; // taps of FP32
   bool isCounted;
-  llvm::DefaultThreadPool threads;
+  llvm::DefaultThreadPool &threads;
   std::vector<Tally> tallies;
-  std::vector<Histogram> histograms;
-  std::vector<uint64_t> elements; // of the last run
+  std::vector<Histogram> histograms, scaledHistograms;
+  std::vector<const ChannelScaler::Scaled *> scaledBy; // null: its channels are not
+  std::vector<uint64_t> elements;                      // of the last run
   llvm::TimeRecord spent;
 };
 
 } // namespace
 
-/// Runs the model over all samples; `look` sees the taps that are wanted.
-static llvm::Error collect(Runner &runner, CalibrationData &data, Runner::WantFunction isWanted,
-                           Runner::TapFunction look, StringRef what,
+static constexpr uint64_t kAllSamples = std::numeric_limits<uint64_t>::max();
+
+/// Runs the model over the first `most` samples; `look` sees the taps that are wanted.
+static llvm::Error collect(Runner &runner, CalibrationData &data, uint64_t most,
+                           Runner::WantFunction isWanted, Runner::TapFunction look, StringRef what,
                            const CalibrationOptions &options) {
-  for (uint64_t done = 0;;) {
-    llvm::Expected<DataBatch> batch = data.next(options.batch);
+  data.rewind();
+  for (uint64_t done = 0; done < most;) {
+    llvm::Expected<DataBatch> batch = data.next(std::min(options.batch, most - done));
     if (!batch)
       return batch.takeError();
     if (batch->samples == 0)
-      return llvm::Error::success();
+      break;
     llvm::Expected<std::vector<HostTensor>> outputs =
         runner.runWatched(batch->inputs, isWanted, look);
     if (!outputs)
       return llvm::createStringError("calibration: " + llvm::toString(outputs.takeError()));
     done += batch->samples;
     if (options.onProgress)
-      options.onProgress(what, done, data.samples());
+      options.onProgress(what, done, std::min(most, data.samples()));
   }
+  return llvm::Error::success();
 }
 
 namespace {
@@ -274,14 +295,14 @@ static llvm::StringSet<> readByProducts(ModuleOp module) {
 /// By the first samples, whose number is that of one run where the model fixes
 /// it.
 static llvm::Error chooseBest(Runner &runner, CalibrationData &data, const llvm::StringSet<> &names,
-                              std::vector<CalibratedValue> &values,
+                              const ChannelScaler *scaler, std::vector<CalibratedValue> &values,
                               const CalibrationOptions &options) {
   constexpr uint64_t kSearchSamples = 2;
   data.rewind();
   llvm::Expected<DataBatch> samples = data.next(kSearchSamples);
   if (!samples)
     return samples.takeError();
-  return chooseMethods(runner, *samples, names, values, [&](uint64_t done, uint64_t runs) {
+  return chooseMethods(runner, *samples, names, scaler, values, [&](uint64_t done, uint64_t runs) {
     if (options.onProgress)
       options.onProgress("choosing methods", done, runs);
   });
@@ -319,22 +340,65 @@ fittingCache(const CalibrationOptions &options, const CalibrationSource &source)
     return error;
   if (options.method && !cache->adopt(*options.method))
     return std::nullopt;
-  if ((options.correctsBiases && !cache->inputs) || (options.learnsRounding && !cache->roundings))
+  if ((options.correctsBiases && !cache->inputs) || (options.scalesChannels && !cache->channels))
     return std::nullopt;
   return std::move(*cache);
 }
 
-/// What runs over the data show, and what follows.
-static llvm::Expected<std::vector<CalibratedValue>>
-calibrateBy(TappedModel &model, CalibrationData &data, const llvm::StringSet<> &operands,
-            const CalibrationMethod &method, Compiler &compiler,
-            const CalibrationOptions &options) {
-  Collector collector(model.runner->taps(), model.values, options.threads);
+namespace {
+/// Runs over the data, each for what the ones before it have shown.
+class Calibration {
+public:
+  Calibration(Compiler &compiler, CalibrationData &data, const CalibrationOptions &options)
+      : compiler(compiler), data(data), options(options),
+        threads(llvm::hardware_concurrency(options.threads)) {}
+
+  /// Of the model, which is at stage normalized, with what it was made of.
+  FailureOr<CalibrationCache> run(CalibrationSource source);
+
+private:
+  llvm::Error scaleChannels();
+  llvm::Error findThresholds();
+  llvm::Error recordInputs();
+
+  Compiler &compiler;
+  CalibrationData &data;
+  const CalibrationOptions &options;
+  llvm::DefaultThreadPool threads;
+  OwningOpRef<ModuleOp> normalized;
+  llvm::StringSet<> operands; // of products
+  TappedModel model;
+  std::optional<ChannelScaler> scaler;
+  CalibrationCache result;
+};
+} // namespace
+
+/// The first samples show how channels differ.
+llvm::Error Calibration::scaleChannels() {
+  Step step(options, "channels");
+  scaler.emplace(*normalized, model.taps());
+  auto isWanted = [&](unsigned tap, uint64_t) { return scaler->isSource(tap); };
+  auto look = [&](const TappedValue &value) {
+    scaler->add(value);
+    return llvm::Error::success();
+  };
+  if (llvm::Error error = collect(*model.runner, data, ChannelScaler::kSamples, isWanted, look,
+                                  "looking at channels", options))
+    return error;
+  scaler->choose(threads);
+  result.channels = scaler->exponents();
+  return llvm::Error::success();
+}
+
+llvm::Error Calibration::findThresholds() {
+  const ChannelScaler *scaled = scaler ? &*scaler : nullptr;
+  Collector collector(model.runner->taps(), model.values, scaled, threads);
   {
     Step step(options, "calibrate");
     auto isWanted = [&](unsigned tap, uint64_t bytes) { return collector.isWanted(tap, bytes); };
     auto look = [&](const TappedValue &value) { return collector.look(value); };
-    if (llvm::Error error = collect(*model.runner, data, isWanted, look, "calibrating", options))
+    if (llvm::Error error =
+            collect(*model.runner, data, kAllSamples, isWanted, look, "calibrating", options))
       return error;
   }
   if (options.onStep)
@@ -345,50 +409,73 @@ calibrateBy(TappedModel &model, CalibrationData &data, const llvm::StringSet<> &
     if (collector.isNeverFinite(input.name))
       return llvm::createStringError("calibration: no sample has a finite number for input '" +
                                      input.name + "'");
-  std::vector<CalibratedValue> values;
   {
     Step step(options, "thresholds");
-    values = collector.values(method);
+    result.values = collector.values(result.method);
   }
-  if (method.kind != CalibrationMethod::Best)
-    return values;
+  if (result.method.kind != CalibrationMethod::Best)
+    return llvm::Error::success();
   Step step(options, "methods");
-  if (llvm::Error error = chooseBest(*model.runner, data, operands, values, options))
-    return error;
-  return values;
+  return chooseBest(*model.runner, data, operands, scaled, result.values, options);
 }
 
-/// What a second run shows of the inputs of products, whose thresholds are known by then.
-static llvm::Error recordInputs(TappedModel &model, CalibrationData &data, ModuleOp normalized,
-                                std::optional<RoundingLearner> &learner, CalibrationCache &result,
-                                const CalibrationOptions &options) {
-  std::optional<InputMeans> means;
-  if (options.correctsBiases)
-    means.emplace(normalized, model.taps(), result.values);
-  if (learner)
-    learner->expect(model.taps(), result.values);
-  {
-    Step step(options, "inputs");
-    data.rewind();
-    auto look = [&](const TappedValue &value) {
-      if (means)
-        means->add(value);
-      if (learner)
-        learner->add(value);
+/// The inputs of products, whose thresholds are known by then.
+llvm::Error Calibration::recordInputs() {
+  Step step(options, "inputs");
+  InputMeans means(*normalized, model.taps(), result.values);
+  auto look = [&](const TappedValue &value) {
+    const ChannelScaler::Scaled *scaled =
+        scaler && value.type == CAMEO_DTYPE_F32 ? scaler->of(value.name) : nullptr;
+    if (!scaled) {
+      means.add(value);
       return llvm::Error::success();
-    };
-    auto isWanted = [&](unsigned tap, uint64_t) { return tap < model.values; };
-    if (llvm::Error error =
-            collect(*model.runner, data, isWanted, look, "recording what products read", options))
-      return error;
-  }
-  if (means)
-    result.inputs = means->means();
-  if (learner) {
-    Step step(options, "rounding");
-    result.roundings = learner->learn();
-  }
+    }
+    ArrayRef<float> numbers(reinterpret_cast<const float *>(value.bytes.data()),
+                            value.bytes.size() / sizeof(float));
+    std::vector<float> multiplied = numbers.vec();
+    scaled->multiply(multiplied, value.shape);
+    TappedValue quantized = value;
+    quantized.bytes = {reinterpret_cast<const char *>(multiplied.data()), value.bytes.size()};
+    means.add(quantized);
+    return llvm::Error::success();
+  };
+  auto isWanted = [&](unsigned tap, uint64_t) { return tap < model.values; };
+  if (llvm::Error error = collect(*model.runner, data, kAllSamples, isWanted, look,
+                                  "recording what products read", options))
+    return error;
+  result.inputs = means.means();
+  for (ProductInput &input : *result.inputs)
+    if (const ChannelScaler::Scaled *scaled = scaler ? scaler->of(input.value) : nullptr) {
+      int64_t channels = int64_t(scaled->exponents.size());
+      for (std::vector<float> *numbers : {&input.means, &input.shifts})
+        ChannelScaler::Scaled{/*axis=*/0, scaled->exponents}.multiply(
+            *numbers, {channels, int64_t(numbers->size()) / channels}, /*isInverse=*/true);
+    }
   return llvm::Error::success();
+}
+
+FailureOr<CalibrationCache> Calibration::run(CalibrationSource source) {
+  auto end = llvm::make_scope_exit([&] { compiler.keepConstantsOf({}); });
+  result.source = std::move(source);
+  result.method = options.method.value_or(CalibrationMethod());
+  operands = readByProducts(compiler.module());
+  if (options.scalesChannels || options.correctsBiases) {
+    normalized = compiler.module().clone();
+    compiler.keepConstantsOf(*normalized);
+  }
+  FailureOr<TappedModel> compiled = compileToRun(compiler, {options.device, options.threads});
+  if (failed(compiled))
+    return failure();
+  model = std::move(*compiled);
+  if (options.scalesChannels)
+    if (llvm::Error error = scaleChannels())
+      return compiler.fail(std::move(error));
+  if (llvm::Error error = findThresholds())
+    return compiler.fail(std::move(error));
+  if (options.correctsBiases)
+    if (llvm::Error error = recordInputs())
+      return compiler.fail(std::move(error));
+  return std::move(result);
 }
 
 FailureOr<CalibrationCache> cameo::calibrate(Compiler &compiler,
@@ -404,34 +491,10 @@ FailureOr<CalibrationCache> cameo::calibrate(Compiler &compiler,
     return compiler.fail(source.takeError());
   if (failed(compiler.runTo(Stage::Normalized)))
     return failure();
-  auto function = *compiler.module().getOps<func::FuncOp>().begin();
-  if (auto equalized = function->getAttrOfType<StringAttr>(kEqualizedAttr))
-    source->equalized = equalized.str();
   llvm::Expected<std::optional<CalibrationCache>> cache = fittingCache(options, *source);
   if (!cache)
     return compiler.fail(cache.takeError());
   if (*cache)
     return std::move(**cache);
-  llvm::StringSet<> operands = readByProducts(compiler.module());
-  OwningOpRef<ModuleOp> normalized;
-  bool recordsInputs = options.correctsBiases || options.learnsRounding;
-  std::optional<RoundingLearner> learner;
-  if (recordsInputs)
-    normalized = compiler.module().clone();
-  if (options.learnsRounding)
-    learner.emplace(*normalized, options.threads);
-  FailureOr<TappedModel> model = compileToRun(compiler, {options.device, options.threads});
-  if (failed(model))
-    return failure();
-  CalibrationMethod method = options.method.value_or(CalibrationMethod());
-  llvm::Expected<std::vector<CalibratedValue>> values =
-      calibrateBy(*model, *data, operands, method, compiler, options);
-  if (!values)
-    return compiler.fail(values.takeError());
-  CalibrationCache result{std::move(*source), method, std::move(*values), std::nullopt,
-                          std::nullopt};
-  if (recordsInputs)
-    if (llvm::Error error = recordInputs(*model, *data, *normalized, learner, result, options))
-      return compiler.fail(std::move(error));
-  return result;
+  return Calibration(compiler, *data, options).run(std::move(*source));
 }

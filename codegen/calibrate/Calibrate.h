@@ -21,10 +21,10 @@ struct CalibrationOptions {
   /// A file that is taken where it fits, so that nothing runs, and is refused where it does not;
   /// empty or absent: none.
   std::string cache;
+  /// Looks at the first samples for factors of channels that what products read is multiplied by.
+  bool scalesChannels = true;
   /// Also records what products read on average, which takes a second run over the data.
   bool correctsBiases = false;
-  /// Also learns whether weights are rounded up or down, in the same second run.
-  bool learnsRounding = false;
   /// Samples of a run, where the model leaves that open. Results do not depend on it.
   uint64_t batch = 8;
   RunDevice device;
@@ -32,18 +32,18 @@ struct CalibrationOptions {
   /// Histograms are those that kernels count, and values stay where they are: the compiler was made
   /// with it. They are the same, bit for bit.
   bool countsByKernels = false;
-  /// Called after each run: in "calibrating" and "recording what products read" with samples, in
-  /// "choosing methods", which `best` does, with runs.
+  /// Called after each run: in "looking at channels", "calibrating" and "recording what products read"
+  /// with samples, in "choosing methods", which `best` does, with runs.
   std::function<void(llvm::StringRef what, uint64_t done, uint64_t all)> onProgress;
-  /// Called with how long steps took, as CompileOptions::onStep: "calibrate" are the runs, of which
-  /// "histograms" is a part; "thresholds" follow, "methods" for `best`, "inputs" for what
-  /// products read, and "rounding".
+  /// Called with how long steps took, as CompileOptions::onStep: "channels" comes before "calibrate",
+  /// which are the runs of which "histograms" is a part; "thresholds" follow, "methods" for `best`, and
+  /// "inputs" for what products read.
   std::function<void(llvm::StringRef step, const llvm::TimeRecord &time)> onStep;
 };
 
 /// How a model is compiled to be calibrated: in the types that it has, one kernel per operator,
 /// for `targets`, which are those of CalibrationOptions::device, with taps on all values, and kernels
-/// that count if the calibration does; its ranges equalized if that is asked for.
+/// that count if the calibration does.
 CompileOptions calibrationOptions(CompileOptions options, llvm::StringRef targets,
                                   const CalibrationOptions &calibration);
 

@@ -6,12 +6,13 @@
 #include "passes/precision/RangesFile.h"
 
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Base64.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 #include <cmath>
+#include <map>
 
 using namespace cameo;
 using llvm::Error;
@@ -38,14 +39,21 @@ template <typename Number> static std::string shortest(Number number) {
   return text;
 }
 
+static void write(llvm::raw_ostream &out, StringRef name, const Thresholds &thresholds) {
+  out << ", \"" << name << "\": {";
+  for (CalibrationMethod::Kind kind : CalibrationMethod::kSingle)
+    out << (kind ? ", \"" : "\"") << CalibrationMethod::name(kind)
+        << "\": " << shortest(thresholds[kind]);
+  out << "}";
+}
+
 static void write(llvm::raw_ostream &out, const CalibratedValue &value) {
   out << json::Value(json::fixUTF8(value.name)) << ": {\"min\": " << shortest(value.least)
       << ", \"max\": " << shortest(value.most) << ", \"method\": \""
-      << CalibrationMethod::name(value.chosen) << "\", \"thresholds\": {";
-  for (CalibrationMethod::Kind kind : CalibrationMethod::kSingle)
-    out << (kind ? ", \"" : "\"") << CalibrationMethod::name(kind)
-        << "\": " << shortest(value.thresholds[kind]);
-  out << "}";
+      << CalibrationMethod::name(value.chosen) << "\"";
+  write(out, "thresholds", value.thresholds);
+  if (value.scaled)
+    write(out, "scaled", *value.scaled);
   if (value.nonFinite)
     out << ", \"non_finite\": " << value.nonFinite;
   if (!value.histogram.counts.empty()) {
@@ -71,27 +79,18 @@ static void write(llvm::raw_ostream &out, const ProductInput &input) {
   out << "}";
 }
 
-static void write(llvm::raw_ostream &out, const ProductRounding &rounding) {
-  std::string bytes((rounding.isUp.size() + 7) / 8, '\0');
-  for (size_t i = 0; i < rounding.isUp.size(); ++i)
-    bytes[i / 8] |= char(rounding.isUp[i] << i % 8);
-  out << json::Value(json::fixUTF8(rounding.product)) << ": {";
-  writeList(out, "scales", rounding.scales);
-  out << ", \"up\": \"" << llvm::encodeBase64(bytes) << "\"}";
-}
-
-/// A member of the file that has an object for each product.
-template <typename Each>
-static void writeMember(llvm::raw_ostream &out, StringRef name,
-                        const std::optional<std::vector<Each>> &products) {
-  if (!products)
-    return;
+/// A member that has an object, an entry a line.
+template <typename Entries, typename Write>
+static void writeEntries(llvm::raw_ostream &out, StringRef name, const Entries &entries,
+                         Write writeOne) {
   out << ",\n  \"" << name << "\": {";
-  for (const auto &[i, product] : llvm::enumerate(*products)) {
-    out << (i ? ",\n    " : "\n    ");
-    write(out, product);
+  StringRef before = "\n    ";
+  for (const auto &entry : entries) {
+    out << before;
+    writeOne(entry);
+    before = ",\n    ";
   }
-  out << (products->empty() ? "}" : "\n  }");
+  out << (entries.empty() ? "}" : "\n  }");
 }
 
 std::string CalibrationCache::text() const {
@@ -101,22 +100,25 @@ std::string CalibrationCache::text() const {
       << hex(source.model);
   if (source.weights)
     out << "\",\n  \"weights\": \"" << hex(source.weights);
-  if (!source.equalized.empty())
-    out << "\",\n  \"equalized\": \"" << source.equalized;
   out << "\",\n  \"data\": {\"name\": " << json::Value(json::fixUTF8(source.dataName))
       << ", \"files\": " << source.files << ", \"samples\": " << source.samples << ", \"xxh3\": \""
       << hex(source.dataHash) << "\"},\n  \"method\": \"" << CalibrationMethod::name(method.kind)
       << "\",\n  \"percentile\": " << shortest(method.percent);
   if (!source.passes.empty())
     out << ",\n  \"passes\": " << json::Value(json::fixUTF8(source.passes));
-  out << ",\n  \"ranges\": {";
-  for (const auto &[i, value] : llvm::enumerate(values)) {
-    out << (i ? ",\n    " : "\n    ");
-    write(out, value);
+  writeEntries(out, "ranges", values, [&](const CalibratedValue &value) { write(out, value); });
+  if (channels) {
+    std::map<StringRef, const ChannelExponents *> byName;
+    for (const auto &entry : *channels)
+      byName[entry.first()] = &entry.second;
+    writeEntries(out, "channels", byName, [&](const auto &entry) {
+      out << json::Value(json::fixUTF8(entry.first)) << ": [";
+      llvm::interleaveComma(*entry.second, out, [&](int8_t exponent) { out << int(exponent); });
+      out << "]";
+    });
   }
-  out << "\n  }";
-  writeMember(out, "inputs", inputs);
-  writeMember(out, "roundings", roundings);
+  if (inputs)
+    writeEntries(out, "inputs", *inputs, [&](const ProductInput &input) { write(out, input); });
   out << "\n}\n";
   return result;
 }
@@ -159,6 +161,18 @@ static bool readHistogram(const json::Object &object, CoarseHistogram &histogram
   return true;
 }
 
+/// By all methods; what is wrong with them otherwise.
+static std::string readThresholds(const json::Object &object, Thresholds &thresholds) {
+  for (CalibrationMethod::Kind single : CalibrationMethod::kSingle) {
+    std::optional<double> threshold = object.getNumber(CalibrationMethod::name(single));
+    if (!threshold || !(*threshold > 0) || !std::isfinite(*threshold))
+      return "has no threshold of method '" + CalibrationMethod::name(single).str() +
+             "' that is more than 0";
+    thresholds.byKind[single] = float(*threshold);
+  }
+  return "";
+}
+
 /// What is wrong with what calibration has written of a value; empty if nothing is.
 static std::string readValue(const RangesFile::Value &range, CalibratedValue &value) {
   const json::Object &object = *range.members;
@@ -171,13 +185,11 @@ static std::string readValue(const RangesFile::Value &range, CalibratedValue &va
   value.most = float(range.most);
   value.chosen = *kind;
   value.nonFinite = uint64_t(object.getInteger("non_finite").value_or(0));
-  for (CalibrationMethod::Kind single : CalibrationMethod::kSingle) {
-    std::optional<double> threshold = thresholds->getNumber(CalibrationMethod::name(single));
-    if (!threshold || !(*threshold > 0) || !std::isfinite(*threshold))
-      return "has no threshold of method '" + CalibrationMethod::name(single).str() +
-             "' that is more than 0";
-    value.thresholds.byKind[single] = float(*threshold);
-  }
+  if (std::string what = readThresholds(*thresholds, value.thresholds); !what.empty())
+    return what;
+  if (const json::Object *scaled = object.getObject("scaled"))
+    if (std::string what = readThresholds(*scaled, value.scaled.emplace()); !what.empty())
+      return what;
   if (!readHistogram(object, value.histogram))
     return "has a 'histogram' that is none of calibration";
   return "";
@@ -188,7 +200,7 @@ static std::vector<float> floats(const std::vector<double> &numbers) {
 }
 
 /// In the order of products' names.
-static void readProducts(const RangesFile &file, CalibrationCache &cache) {
+static void readInputs(const RangesFile &file, CalibrationCache &cache) {
   if (file.inputs) {
     cache.inputs.emplace();
     for (const auto &entry : *file.inputs) {
@@ -198,21 +210,21 @@ static void readProducts(const RangesFile &file, CalibrationCache &cache) {
     }
     llvm::sort(*cache.inputs, [](const auto &a, const auto &b) { return a.product < b.product; });
   }
-  if (file.roundings) {
-    cache.roundings.emplace();
-    for (const auto &entry : *file.roundings)
-      cache.roundings->push_back(
-          {entry.first().str(), floats(entry.second.scales), entry.second.isUp});
-    llvm::sort(*cache.roundings,
-               [](const auto &a, const auto &b) { return a.product < b.product; });
-  }
 }
 
 Expected<CalibrationCache> CalibrationCache::read(StringRef path) {
+  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!file)
+    return llvm::createStringError("calibration cache '" + path.str() +
+                                   "': " + file.getError().message());
+  return parse((*file)->getBuffer(), path);
+}
+
+Expected<CalibrationCache> CalibrationCache::parse(StringRef text, StringRef path) {
   auto problem = [&](const Twine &what) {
     return llvm::createStringError("calibration cache '" + path.str() + "': " + what.str());
   };
-  Expected<RangesFile> file = RangesFile::read(path);
+  Expected<RangesFile> file = RangesFile::parse(text);
   if (!file)
     return problem(llvm::toString(file.takeError()));
   const json::Object &object = file->members();
@@ -230,7 +242,6 @@ Expected<CalibrationCache> CalibrationCache::read(StringRef path) {
                   *dataHash,
                   uint64_t(data->getInteger("files").value_or(0)),
                   uint64_t(data->getInteger("samples").value_or(0)),
-                  object.getString("equalized").value_or("").str(),
                   object.getString("passes").value_or("").str()};
   cache.method = {*kind, object.getNumber("percentile").value_or(0)};
   for (const RangesFile::Value &range : file->values) {
@@ -239,7 +250,9 @@ Expected<CalibrationCache> CalibrationCache::read(StringRef path) {
       return problem("'" + range.name + "' " + what);
     cache.values.push_back(std::move(value));
   }
-  readProducts(*file, cache);
+  if (object.get("channels"))
+    cache.channels = file->channels;
+  readInputs(*file, cache);
   return cache;
 }
 
@@ -255,10 +268,6 @@ Error CalibrationCache::checkSource(const CalibrationSource &wanted, StringRef p
                                    hex(source.model) + ", and this one's is " + hex(wanted.model));
   if (source.weights != wanted.weights)
     return llvm::createStringError(problem + "is of a model with other external data");
-  if (source.equalized.empty() != wanted.equalized.empty())
-    return llvm::createStringError(problem + "was made with" +
-                                   (source.equalized.empty() ? "out" : "") +
-                                   " --equalize-ranges, which changes the model");
   if (source.passes != wanted.passes) {
     auto with = [](const std::string &passes) {
       return passes.empty() ? std::string("without --insert-pass") : "with --insert-pass=" + passes;
@@ -284,7 +293,6 @@ bool CalibrationCache::adopt(const CalibrationMethod &wanted) {
   for (CalibratedValue &value : values)
     value.chosen = wanted.kind;
   inputs.reset();
-  roundings.reset();
   return true;
 }
 
@@ -305,8 +313,8 @@ static json::Object shown(const CalibratedValue &value) {
   return object;
 }
 
-std::optional<json::Object> cameo::calibrationShown(StringRef path) {
-  Expected<CalibrationCache> cache = CalibrationCache::read(path);
+std::optional<json::Object> cameo::calibrationShown(StringRef text) {
+  Expected<CalibrationCache> cache = CalibrationCache::parse(text, "");
   if (!cache) {
     llvm::consumeError(cache.takeError()); // other files have ranges, too
     return std::nullopt;

@@ -3,7 +3,6 @@
 //   {
 //     "cameo_ranges": 1,
 //     "model": "16e89c4be18b0e5f",                    and "weights", if they are in other files,
-//     "equalized": "...",                             if its channels were scaled
 //     "data": {"files": 1, "name": "train.npz", "samples": 512, "xxh3": "9a3f..."},
 //     "method": "entropy",
 //     "percentile": 99.99,
@@ -11,12 +10,10 @@
 //     "ranges": {
 //       "conv1": {"min": -7.25, "max": 9.5, "method": "entropy", "thresholds": {"entropy": 8.1,
 //                 ...}, "histogram": {"end": 4, "counts": [120, 3, 7, ...]}}
-//     },                                            and, for bias correction:
+//     },
+//     "channels": {"conv1": [0, 3, 1]},             if they were looked for; and, for bias correction:
 //     "inputs": {
 //       "conv2": {"value": "conv1", "scale": 0.06640625, "means": [...], "shifts": [...]}
-//     },                                            and, for learned rounding:
-//     "roundings": {
-//       "conv2": {"scales": [...], "up": "cQ=="}
 //     }
 //   }
 //
@@ -27,6 +24,7 @@
 #pragma once
 
 #include "codegen/calibrate/Thresholds.h"
+#include "passes/precision/RecordedRanges.h"
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/JSON.h"
@@ -39,8 +37,6 @@ struct CalibrationSource {
   uint64_t weights = 0; // of the model's files of external data; 0: it has none
   std::string dataName;
   uint64_t dataHash = 0, files = 0, samples = 0;
-  /// What cameo-equalize-ranges has left on the function; empty: it was not asked for.
-  std::string equalized;
   /// Inserted passes up to stage normalized, whose values these are; empty: none.
   std::string passes;
 };
@@ -50,8 +46,12 @@ struct CalibratedValue {
   float least = 0, most = 0;
   uint64_t nonFinite = 0;
   Thresholds thresholds;
+  std::optional<Thresholds> scaled; // where its channels are scaled
   CalibrationMethod::Kind chosen = CalibrationMethod::Max;
   CoarseHistogram histogram;
+
+  /// Of what products read.
+  const Thresholds &operandThresholds() const { return scaled ? *scaled : thresholds; }
 };
 
 /// What a product reads on average, as RecordedRanges::Input.
@@ -61,37 +61,31 @@ struct ProductInput {
   std::vector<float> means, shifts;
 };
 
-/// How a product's weights are rounded, as RecordedRanges::Rounding.
-struct ProductRounding {
-  std::string product;
-  std::vector<float> scales;
-  std::vector<bool> isUp;
-};
-
 struct CalibrationCache {
   CalibrationSource source;
   CalibrationMethod method;
   std::vector<CalibratedValue> values; // in the order of their names
+  /// By values' names: exponents of the factors of their channels; nothing where none were looked for.
+  std::optional<llvm::StringMap<ChannelExponents>> channels;
   /// In the order of their products; where biases were to be corrected, and perhaps none then.
   std::optional<std::vector<ProductInput>> inputs;
-  /// Likewise, where rounding was to be learned.
-  std::optional<std::vector<ProductRounding>> roundings;
 
   static llvm::Expected<CalibrationCache> read(llvm::StringRef path);
+  /// Of the file's content.
+  static llvm::Expected<CalibrationCache> parse(llvm::StringRef text, llvm::StringRef path);
   std::string text() const;
 
-  /// Says of a cache of another model or of other data that it is. Of equalization, only whether it
-  /// was asked for counts: a model's factors are always the same.
+  /// Says of a cache of another model or of other data that it is.
   llvm::Error checkSource(const CalibrationSource &wanted, llvm::StringRef path) const;
   /// Whether it answers this method without another run. If so, and if it is not the one that the
-  /// cache was made by, values are chosen by it, and `inputs` and `roundings`, of what was
-  /// quantised by the other one, are gone.
+  /// cache was made by, values are chosen by it, and `inputs`, of what was quantised by the
+  /// other one, is gone.
   bool adopt(const CalibrationMethod &wanted);
 };
 
-/// What reports show of the file: {"method", "data", "samples", "values"}, as
+/// What reports show of the file's content: {"method", "data", "samples", "values"}, as
 /// docs/report.schema.json has it; nothing where calibration has not written it.
-std::optional<llvm::json::Object> calibrationShown(llvm::StringRef path);
+std::optional<llvm::json::Object> calibrationShown(llvm::StringRef text);
 
 /// TensorRT's own file: a line "TRT-8501-EntropyCalibration2", then "name: 3c010a14" for each
 /// tensor, where the number is the scale as the bits of an FP32, in hexadecimal.

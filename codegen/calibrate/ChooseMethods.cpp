@@ -17,14 +17,19 @@ using llvm::MutableArrayRef;
 
 namespace {
 
-/// As QuantizeLinear and DequantizeLinear do it, with symmetric bytes.
-void quantize(MutableArrayRef<char> bytes, float threshold) {
+/// As QuantizeLinear and DequantizeLinear do it, with symmetric bytes, between factors of channels.
+void quantize(MutableArrayRef<char> bytes, ArrayRef<int64_t> shape, float threshold,
+              const ChannelScaler::Scaled *scaled) {
   constexpr float most = kLastQuantum;
   MutableArrayRef<float> values(reinterpret_cast<float *>(bytes.data()),
                                 bytes.size() / sizeof(float));
+  if (scaled)
+    scaled->multiply(values, shape);
   float scale = activationScale(threshold);
   for (float &value : values)
     value = std::clamp(std::nearbyint(value / scale), -most, most) * scale;
+  if (scaled)
+    scaled->multiply(values, shape, /*isInverse=*/true);
 }
 
 /// How far outputs are from a reference: noise over signal, summed over outputs
@@ -60,18 +65,18 @@ public:
   }
 
   /// The noise that a value's threshold makes.
-  Expected<double> noise(llvm::StringRef name, float threshold) {
+  Expected<double> noise(llvm::StringRef name, float threshold,
+                         const ChannelScaler::Scaled *scaled) {
     // An input is quantised before the run: its memory is ours.
     std::vector<HostTensor> inputs = samples.inputs;
     for (auto [port, tensor] : llvm::zip(runner.inputs(), inputs))
       if (port.name == name)
-        quantize(tensor.bytes, threshold);
+        quantize(tensor.bytes, tensor.shape, threshold, scaled);
     Expected<std::vector<HostTensor>> outputs =
-        runner.runChanged(inputs, [&](unsigned tap, MutableArrayRef<char> bytes) {
-          const TensorPort &port = runner.taps()[tap];
-          if (port.name != name || port.type != CAMEO_DTYPE_F32)
+        runner.runChanged(inputs, [&](const TappedValue &value, MutableArrayRef<char> bytes) {
+          if (value.name != name || value.type != CAMEO_DTYPE_F32)
             return false;
-          quantize(bytes, threshold);
+          quantize(bytes, value.shape, threshold, scaled);
           return true;
         });
     if (!outputs)
@@ -94,8 +99,8 @@ std::vector<CalibrationMethod::Kind> candidatesOf(const CalibratedValue &value) 
   std::vector<CalibrationMethod::Kind> kinds;
   for (CalibrationMethod::Kind kind : CalibrationMethod::kSingle)
     if (llvm::none_of(kinds, [&](CalibrationMethod::Kind other) {
-          return activationScale(value.thresholds[other]) ==
-                 activationScale(value.thresholds[kind]);
+          return activationScale(value.operandThresholds()[other]) ==
+                 activationScale(value.operandThresholds()[kind]);
         }))
       kinds.push_back(kind);
   return kinds;
@@ -104,7 +109,7 @@ std::vector<CalibrationMethod::Kind> candidatesOf(const CalibratedValue &value) 
 } // namespace
 
 Error cameo::chooseMethods(Runner &runner, const DataBatch &samples, const llvm::StringSet<> &names,
-                           std::vector<CalibratedValue> &values,
+                           const ChannelScaler *scaler, std::vector<CalibratedValue> &values,
                            llvm::function_ref<void(uint64_t, uint64_t)> onRun) {
   uint64_t done = 0, runs = 0;
   for (const CalibratedValue &value : values)
@@ -120,7 +125,8 @@ Error cameo::chooseMethods(Runner &runner, const DataBatch &samples, const llvm:
       continue;
     double least = INFINITY;
     for (CalibrationMethod::Kind kind : kinds) {
-      Expected<double> noise = search.noise(value.name, value.thresholds[kind]);
+      Expected<double> noise = search.noise(value.name, value.operandThresholds()[kind],
+                                            scaler ? scaler->of(value.name) : nullptr);
       if (!noise)
         return noise.takeError();
       if (*noise < least) {

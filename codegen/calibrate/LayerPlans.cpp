@@ -10,6 +10,8 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace cameo;
 
@@ -45,7 +47,7 @@ template <typename Read> LogicalResult LayerPlans::onCopy(PassManager &passes, R
     return failure();
   read(entryOf(*copy));
   copy = nullptr;
-  onnx::releaseUnusedConstants(model.module()); // those of the copy
+  onnx::releaseUnusedConstants({model.module()}); // those of the copy
   return success();
 }
 
@@ -55,7 +57,9 @@ FailureOr<std::unique_ptr<LayerPlans>> LayerPlans::create(StringRef path,
   if (failed(plans->model.read(path)) || failed(plans->model.runTo(Stage::Normalized)))
     return failure();
   plans->precision.model = hashText(plans->model.hash());
-  if (failed(plans->findLayers()))
+  PassManager attach(&plans->model.context(), ModuleOp::getOperationName());
+  populateRanges(attach.nest<func::FuncOp>(), plans->precision);
+  if (failed(attach.run(plans->model.module())) || failed(plans->findLayers()))
     return failure();
   return std::move(plans);
 }
@@ -65,13 +69,15 @@ LogicalResult LayerPlans::findLayers() {
   if (!overrides)
     return model.fail("--precision-of: " + llvm::toString(overrides.takeError()));
   func::FuncOp function = entryOf(model.module());
-  llvm::Expected<RecordedRanges> ranges =
-      RecordedRanges::read(precision.ranges, precision.model, function);
-  if (!ranges)
-    return model.fail(ranges.takeError());
-  QuantizationPlan plan = planQuantization(
-      function, *ranges, *overrides,
-      {precision.type == precisionName(Precision::INT8), *parseKeptEnds(precision.keptEnds)});
+  FailureOr<RecordedRanges> ranges = RecordedRanges::of(function);
+  if (failed(ranges))
+    return failure();
+  paths.emplace(function, ChannelPaths::Names::Recorded);
+  channels = ranges->channels;
+  QuantizationPlan plan = planQuantization(function, *ranges, *overrides,
+                                           {precision.type == precisionName(Precision::INT8),
+                                            *parseKeptEnds(precision.keptEnds),
+                                            precision.scalesChannels.value_or(true)});
   for (const QuantizationPlan::Product &product : plan.products) {
     const PrecisionOverride *asked = overrides->find(product.op);
     if (product.isInteger() && (!asked || asked->precision != Precision::INT8))
@@ -81,8 +87,7 @@ LogicalResult LayerPlans::findLayers() {
   // Their types where they are no products of integers, by the guard of ranges.
   llvm::StringMap<Precision> types;
   PassManager lower(&model.context(), ModuleOp::getOperationName());
-  lower.nest<func::FuncOp>().addPass(
-      createLowerPrecision({"fp16", precision.nodes, "fp32", precision.ranges, precision.model}));
+  lower.nest<func::FuncOp>().addPass(createLowerPrecision({"fp16", precision.nodes, "fp32"}));
   if (failed(onCopy(lower, [&](func::FuncOp function) {
         for (Operation &op : function.getBody().front())
           if (std::optional<Precision> type = precisionOf(&op))
@@ -128,6 +133,48 @@ static std::vector<float> numbersOf(const QuantizedValue &value, ElementsAttr co
   return numbers;
 }
 
+/// How a computed value is read that a copy has quantised: perhaps behind what makes channels what they
+/// were. Nothing where that is not so, or where the model itself has it.
+static std::optional<QuantizedOperands::Scale> scaleOf(Value value) {
+  auto isNew = [](Operation *op) { return op && !op->hasAttr(kKeyAttr); };
+  if (auto unscaled = value.getDefiningOp<onnx::MulOp>(); isNew(unscaled))
+    value = unscaled->getOperand(0);
+  std::optional<QuantizedValue> read = QuantizedValue::dequantized(value);
+  if (!read || !isNew(read->op) || onnx::constantValue(read->source()))
+    return std::nullopt;
+  QuantizedOperands::Scale scale{read->scale(0)};
+  auto numbers = read->source().getDefiningOp<onnx::QuantizeLinearOp>();
+  auto scaled = numbers ? numbers->getOperand(0).getDefiningOp<onnx::MulOp>() : onnx::MulOp();
+  if (isNew(scaled)) {
+    Elements factors = *Elements::of(onnx::constantValue(scaled->getOperand(1)));
+    scale.factors = readElements<float>(factors);
+    scale.shape = llvm::to_vector(factors.shape());
+  }
+  return scale;
+}
+
+/// Whether channels of what a product reads are multiplied where it was quantised.
+static bool isScaled(Value value) {
+  while (movesElements(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  std::optional<QuantizedOperands::Scale> scale = scaleOf(value);
+  return scale && !scale->shape.empty();
+}
+
+/// Weights of a product as they are where channels of what it reads are not scaled. `before` is the
+/// product in the model.
+static std::vector<float> unscaled(std::vector<float> numbers, Operation *before,
+                                   const ChannelExponents &exponents) {
+  if (exponents.empty())
+    return numbers;
+  std::vector<double> factors;
+  for (int8_t exponent : exponents)
+    factors.push_back(std::ldexp(1.0, exponent));
+  std::vector<double> scaled =
+      Weighted::of(before)->scaled({numbers.begin(), numbers.end()}, factors, Side::Input);
+  return {scaled.begin(), scaled.end()};
+}
+
 FailureOr<QuantizedOperands> LayerPlans::plan(StringRef overrides) {
   PrecisionOptions options = precision;
   if (!overrides.empty())
@@ -135,6 +182,13 @@ FailureOr<QuantizedOperands> LayerPlans::plan(StringRef overrides) {
   PassManager passes(&model.context(), ModuleOp::getOperationName());
   populateQuantization(passes.nest<func::FuncOp>(), options);
   QuantizedOperands operands;
+  llvm::StringMap<Operation *> nodes;
+  NodeKeys keys;
+  for (Operation &op : entryOf(model.module()).getBody().front())
+    nodes[keys.of(&op)] = &op;
+  auto exponentsOf = [&](Operation *product) {
+    return paths->exponents(product->getOperand(0), channels);
+  };
   LogicalResult result = onCopy(passes, [&](func::FuncOp function) {
     for (Operation &op : function.getBody().front()) {
       auto key = op.getAttrOfType<StringAttr>(kKeyAttr);
@@ -142,14 +196,16 @@ FailureOr<QuantizedOperands> LayerPlans::plan(StringRef overrides) {
         continue;
       for (OpOperand &operand : op.getOpOperands()) {
         unsigned number = operand.getOperandNumber();
+        if (std::optional<QuantizedOperands::Scale> scale = scaleOf(operand.get()))
+          operands.scales[{key.str(), number}] = std::move(*scale);
         std::optional<QuantizedValue> value = QuantizedValue::dequantized(operand.get());
-        if (!value || value->op->hasAttr(kKeyAttr))
+        ElementsAttr constant = value ? onnx::constantValue(value->source()) : ElementsAttr();
+        if (!constant || value->op->hasAttr(kKeyAttr))
           continue;
-        ElementsAttr constant = onnx::constantValue(value->source());
-        if (!constant)
-          operands.scales[{key.str(), number}] = value->scale(0);
-        else
-          operands.constants[{key.str(), number}] = numbersOf(*value, constant);
+        std::vector<float> numbers = numbersOf(*value, constant);
+        if (number == 1 && isScaled(op.getOperand(0)))
+          numbers = unscaled(std::move(numbers), nodes[key.str()], exponentsOf(nodes[key.str()]));
+        operands.constants[{key.str(), number}] = std::move(numbers);
       }
     }
   });

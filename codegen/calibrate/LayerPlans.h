@@ -6,6 +6,7 @@
 #pragma once
 
 #include "codegen/Compile.h"
+#include "passes/precision/ChannelPaths.h"
 #include "passes/precision/Policy.h"
 
 #include "llvm/ADT/BitVector.h"
@@ -36,7 +37,13 @@ private:
 
 /// What is read in 8 bits.
 struct QuantizedOperands {
-  std::map<OperandPlace, float> scales;                 // of values that are computed
+  struct Scale {
+    float scale;
+    /// What it is multiplied by before, and divided by again, in a shape that broadcasts.
+    std::vector<float> factors = {1.0f};
+    llvm::SmallVector<int64_t> shape = {};
+  };
+  std::map<OperandPlace, Scale> scales;                 // of values that are computed
   std::map<OperandPlace, std::vector<float>> constants; // what their numbers stand for
 };
 
@@ -74,6 +81,8 @@ private:
 
   Compiler model;
   PrecisionOptions precision;
+  std::optional<ChannelPaths> paths; // of the model
+  llvm::StringMap<ChannelExponents> channels;
   std::vector<QuantizableLayer> found;
 };
 

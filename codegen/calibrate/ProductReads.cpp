@@ -99,7 +99,7 @@ std::vector<ProductRead> cameo::tappedReads(std::vector<ProductRead> reads,
     auto value = llvm::find_if(values, isIt);
     if (tap == taps.end() || value == values.end())
       return true;
-    read.threshold = value->thresholds[value->chosen];
+    read.threshold = value->operandThresholds()[value->chosen];
     read.tap = tap - taps.begin();
     return false;
   });

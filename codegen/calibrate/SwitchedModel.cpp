@@ -15,8 +15,11 @@ using namespace mlir;
 using namespace cameo;
 
 void SwitchPlaces::add(const QuantizedOperands &operands) {
-  for (const auto &[place, scale] : operands.scales)
-    computed.insert(place);
+  for (const auto &[place, scale] : operands.scales) {
+    llvm::SmallVector<int64_t> &shape = computed[place];
+    if (shape.empty()) // or one of channels, which are scaled with some layers and not with others
+      shape = scale.shape;
+  }
   for (const auto &[place, numbers] : operands.constants)
     constant[place] = numbers.size();
 }
@@ -52,23 +55,32 @@ static Value addInput(func::FuncOp function, Type type, const Twine &name) {
   return function.getArgument(number);
 }
 
-/// The operand as 8 bits have it, or as it is.
-static Value switched(OpBuilder &b, Value value, Value scale, Value on, const std::string &name) {
+/// The operand as 8 bits have it, or as it is; `factors` are null where channels are never scaled.
+static Value switched(OpBuilder &b, Value value, Value scale, Value on, Value factors,
+                      const std::string &name) {
   Location loc = value.getLoc();
+  auto byFactors = [&](auto op, Value of) {
+    if (!factors)
+      return of;
+    return withDims(b.create<decltype(op)>(of.getLoc(), TypeRange{value.getType()},
+                                           ValueRange{of, factors}, ArrayRef<NamedAttribute>()),
+                    value);
+  };
   auto type = cast<TensorType>(value.getType());
   Value zero = createConstant(
       b, named(loc, name + ".zero"),
       DenseElementsAttr::get(RankedTensorType::get({}, b.getI8Type()), b.getI8IntegerAttr(0)));
   Type bytes = type.cloneWith(std::nullopt, b.getI8Type());
-  auto numbers =
-      b.create<onnx::QuantizeLinearOp>(named(loc, name + ".quantized"), TypeRange{bytes},
-                                       ValueRange{value, scale, zero}, ArrayRef<NamedAttribute>());
+  auto numbers = b.create<onnx::QuantizeLinearOp>(
+      named(loc, name + ".quantized"), TypeRange{bytes},
+      ValueRange{byFactors(onnx::MulOp(), value), scale, zero}, ArrayRef<NamedAttribute>());
   auto back = b.create<onnx::DequantizeLinearOp>(named(loc, name + ".dequantized"), TypeRange{type},
                                                  ValueRange{withDims(numbers, value), scale, zero},
                                                  ArrayRef<NamedAttribute>());
-  auto chosen = b.create<onnx::WhereOp>(named(loc, name + ".switched"), TypeRange{type},
-                                        ValueRange{on, withDims(back, value), value},
-                                        ArrayRef<NamedAttribute>());
+  auto chosen = b.create<onnx::WhereOp>(
+      named(loc, name + ".switched"), TypeRange{type},
+      ValueRange{on, byFactors(onnx::DivOp(), withDims(back, value)), value},
+      ArrayRef<NamedAttribute>());
   return withDims(chosen, value);
 }
 
@@ -133,16 +145,22 @@ LogicalResult SwitchedModel::insert(ModuleOp module, const SwitchPlaces &places)
     if (value && value.use_empty())
       value.getDefiningOp()->erase();
   }
-  for (const OperandPlace &place : places.computed) {
+  for (const auto &[place, factorShape] : places.computed) {
     Operation *op = nodes.lookup(place.node);
     std::string name = place.node + ":" + std::to_string(place.operand);
-    Switch entry{place, inputs.size(), inputs.size() + 1};
-    switches.push_back(entry);
+    switches.push_back({place, inputs.size(), inputs.size() + 1, std::nullopt});
     Value scale = add(RankedTensorType::get({}, b.getF32Type()), name + ".scale", CAMEO_DTYPE_F32,
                       bytesOf({1.0f}));
     Value on = add(RankedTensorType::get({}, b.getI1Type()), name + ".on", CAMEO_DTYPE_BOOL, {0});
+    Value factors;
+    if (auto type = RankedTensorType::get(factorShape, b.getF32Type()); !factorShape.empty()) {
+      switches.back().factors = inputs.size();
+      factors = add(type, name + ".factors", CAMEO_DTYPE_F32,
+                    bytesOf(std::vector<float>(type.getNumElements(), 1.0f)));
+    }
     b.setInsertionPoint(op);
-    op->setOperand(place.operand, switched(b, op->getOperand(place.operand), scale, on, name));
+    op->setOperand(place.operand,
+                   switched(b, op->getOperand(place.operand), scale, on, factors, name));
   }
   return success();
 }
@@ -178,8 +196,14 @@ void SwitchedModel::set(const QuantizedOperands &operands) {
   for (const Switch &entry : switches) {
     auto found = operands.scales.find(entry.place);
     bool isOn = found != operands.scales.end();
-    inputs[entry.scale].bytes = bytesOf({isOn ? found->second : 1.0f});
+    inputs[entry.scale].bytes = bytesOf({isOn ? found->second.scale : 1.0f});
     inputs[entry.on].bytes = {char(isOn)};
+    if (!entry.factors)
+      continue;
+    std::vector<char> &factors = inputs[*entry.factors].bytes;
+    bool isScaled = isOn && !found->second.shape.empty();
+    factors = bytesOf(isScaled ? found->second.factors
+                               : std::vector<float>(factors.size() / sizeof(float), 1.0f));
   }
 }
 

@@ -1,11 +1,12 @@
 // A model in FP32 whose operands can be read as those of INT8 from one run to the next: one
 // artefact answers for every choice of layers.
 //
-//   %1 = onnx.Conv(%x, %weights)   ==>   %d = DequantizeLinear(QuantizeLinear(%x, %scale), %scale)
+//   %1 = onnx.Conv(%x, %weights)   ==>   %q = QuantizeLinear(Mul(%x, %factors), %scale)
+//                                        %d = Div(DequantizeLinear(%q, %scale), %factors)
 //                                        %s = Where(%on, %d, %x)
 //                                        %1 = onnx.Conv(%s, %given)
 //
-// Scale, switch and weights are inputs of the model, and biases: a product without one, to which
+// Scale, factors, switch and weights are inputs of the model, and biases: a product without one, to which
 // quantisation gives it, adds zeros otherwise. What is in 8 bits is exactly that; what is not is in
 // FP32.
 //
@@ -16,13 +17,12 @@
 #include "codegen/calibrate/CalibrationData.h"
 #include "codegen/calibrate/LayerPlans.h"
 
-#include <set>
-
 namespace cameo {
 
 /// Operands that can be switched.
 struct SwitchPlaces {
-  std::set<OperandPlace> computed;
+  /// And in which shape factors of channels are given.
+  std::map<OperandPlace, llvm::SmallVector<int64_t>> computed;
   std::map<OperandPlace, size_t> constant; // and how many numbers they are in 8 bits
 
   void add(const QuantizedOperands &operands);
@@ -55,6 +55,7 @@ private:
   struct Switch {
     OperandPlace place;
     size_t scale, on; // inputs
+    std::optional<size_t> factors;
   };
   std::vector<Constant> constants;
   std::vector<Switch> switches;

@@ -223,15 +223,16 @@ int64_t ConstantResources::release(const llvm::DenseSet<void *> &kept) {
   return freed;
 }
 
-int64_t releaseUnusedConstants(Operation *root) {
-  auto *dialect = root->getContext()->getLoadedDialect<OnnxDialect>();
+int64_t releaseUnusedConstants(ArrayRef<Operation *> roots) {
+  auto *dialect = roots.front()->getContext()->getLoadedDialect<OnnxDialect>();
   if (!dialect)
     return 0;
   llvm::DenseSet<void *> used;
   AttrTypeWalker walker;
   walker.addWalk(
       [&](DenseResourceElementsAttr value) { used.insert(value.getRawHandle().getResource()); });
-  root->walk([&](Operation *op) { walker.walk(op->getAttrDictionary()); });
+  for (Operation *root : roots)
+    root->walk([&](Operation *op) { walker.walk(op->getAttrDictionary()); });
   return dialect->constantResources().release(used);
 }
 

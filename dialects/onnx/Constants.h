@@ -88,9 +88,9 @@ private:
   std::vector<mlir::DenseResourceElementsHandle> handles;
 };
 
-/// Frees the contents of resources made by makeConstant to which nothing in `root` refers, and
-/// returns how many bytes that were. For the owner of all IR in the context: attributes that are
+/// Frees the contents of resources made by makeConstant to which nothing in `roots` refers, one of them
+/// at least, and returns how many bytes that were. For the owner of all IR in the context: attributes that are
 /// kept elsewhere lose their contents.
-int64_t releaseUnusedConstants(mlir::Operation *root);
+int64_t releaseUnusedConstants(llvm::ArrayRef<mlir::Operation *> roots);
 
 } // namespace cameo::onnx

@@ -56,8 +56,8 @@ def Onnx_Dialect : Dialect {
     "::mlir::StringAttr":$precision,
     // Of a product that is not of the precision asked for: why.
     "::mlir::StringAttr":$kept_precision,
-    // Of a function whose channels were scaled: a hash of the factors.
-    "::mlir::StringAttr":$equalized,
+    // Of a function: recorded ranges of its values, and what else calibration has found.
+    "::mlir::DictionaryAttr":$ranges,
     // Of an operator, while --accuracy compares plans of layers: what makes it known again.
     "::mlir::StringAttr":$key
   );

@@ -23,7 +23,7 @@ LogicalResult OnnxDialect::verifyOperationAttribute(Operation *op, NamedAttribut
                         ShapeAttrHelper, TypeAttrHelper, EvenSplitAttrHelper, RowsAttrHelper,
                         KeptUnfoldedAttrHelper, ShapeDeclaredAttrHelper, ArithmeticAttrHelper,
                         ProductsAttrHelper, PrecisionAttrHelper, KeptPrecisionAttrHelper,
-                        EqualizedAttrHelper, KeyAttrHelper>(op, attribute);
+                        RangesAttrHelper, KeyAttrHelper>(op, attribute);
 }
 
 LogicalResult OnnxDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned,

@@ -111,7 +111,11 @@ std::vector<double> Weighted::scaled(ArrayRef<double> scale, Side side) const {
     one.type = RankedTensorType::get({}, weight.type.getElementType());
     return {readDoubles(one)[0] * scale[0]};
   }
-  std::vector<double> numbers = readDoubles(weight);
+  return scaled(readDoubles(weight), scale, side);
+}
+
+std::vector<double> Weighted::scaled(std::vector<double> numbers, ArrayRef<double> scale,
+                                     Side side) const {
   WeightShape shape = *shapeOf(op, weight.shape());
   bool byFirst = shape.outputsFirst == (side == Side::Output);
   double *at = numbers.data();
@@ -149,6 +153,19 @@ std::vector<double> Weighted::magnitudes(Side side, ArrayRef<double> inputScale,
         channel = std::max(channel, greatest * firstScale[first] * secondScale[second]);
       }
   return most;
+}
+
+void Weighted::forEach(function_ref<void(double, int64_t, int64_t)> call) const {
+  WeightShape shape = *shapeOf(op, weight.shape());
+  std::vector<double> numbers = readDoubles(weight);
+  const double *at = numbers.data();
+  for (int64_t group = 0; group < shape.groups; ++group)
+    for (int64_t i = 0; i < shape.first; ++i)
+      for (int64_t j = 0; j < shape.second; ++j) {
+        int64_t first = group * shape.first + i, second = group * shape.second + j;
+        for (const double *end = at + shape.inner; at != end; ++at)
+          call(*at, shape.outputsFirst ? first : second, shape.outputsFirst ? second : first);
+      }
 }
 
 std::vector<double> Weighted::biases() const {

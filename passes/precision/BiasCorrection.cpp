@@ -7,6 +7,8 @@
 #include "dialects/onnx/shape/NodeText.h"
 #include "passes/precision/QuantizedValue.h"
 
+#include <cmath>
+
 using namespace mlir;
 
 namespace cameo {
@@ -38,31 +40,34 @@ struct WeightLayout {
 } // namespace
 
 std::optional<std::vector<double>> meanError(Operation *product, const RoundedWeights &weights,
-                                             const RecordedRanges &recorded, StringRef value,
-                                             float scale, std::string &why) {
-  auto found = recorded.inputs.find(onnx::nodeName(product).value_or(""));
-  if (found == recorded.inputs.end()) {
+                                             const RecordedRanges &recorded,
+                                             const QuantizedInput &read, std::string &why) {
+  auto found = recorded.inputs->find(onnx::nodeName(product).value_or(""));
+  if (found == recorded.inputs->end()) {
     why = "no means of what it reads were recorded";
     return std::nullopt;
   }
   const RecordedRanges::Input &input = found->second;
   WeightLayout layout = WeightLayout::of(product);
-  if (input.value != value ||
+  if (input.value != read.value ||
       int64_t(input.means.size()) != layout.groups * layout.inputs * layout.places) {
     why = "the means that were recorded are of something else that it read";
     return std::nullopt;
   }
-  bool isShifted = float(input.scale) == scale;
+  bool isShifted = input.scale == read.scale;
   std::vector<double> result(layout.outputs, 0.0);
   for (int64_t output = 0; output < layout.outputs; ++output)
     for (int64_t i = 0; i < layout.inputs; ++i)
       for (int64_t place = 0; place < layout.places; ++place) {
         int64_t at = layout.weight(output, i, place), mean = layout.mean(output, i, place);
+        double factor = 1; // of the channel, by which weights are divided
+        if (!read.exponents.empty())
+          factor = std::ldexp(1.0, read.exponents[mean / layout.places]);
         double after = double(weights.numbers[at]) *
                        double(weights.scales[weights.scales.size() == 1 ? 0 : output]);
-        result[output] += (after - double(weights.before[at])) * input.means[mean];
+        result[output] += (after - double(weights.before[at])) * factor * input.means[mean];
         if (isShifted)
-          result[output] += after * input.shifts[mean];
+          result[output] += after * factor * input.shifts[mean];
       }
   return result;
 }

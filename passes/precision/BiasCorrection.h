@@ -20,12 +20,19 @@ struct RoundedWeights {
   llvm::ArrayRef<float> scales;
 };
 
+/// What a product reads: its name, the scale of its quantisation, and by what its channels are
+/// multiplied before.
+struct QuantizedInput {
+  llvm::StringRef value;
+  float scale;
+  ChannelExponents exponents;
+};
+
 /// The difference of each output channel's mean; nothing, with a reason, where what was recorded is
-/// not of this product. `value` is the name of what it reads, `scale` that of its quantisation:
-/// without the one that was recorded, only that of weights counts.
+/// not of this product. Without the scale that was recorded, only the difference of weights counts.
 std::optional<std::vector<double>> meanError(mlir::Operation *product,
                                              const RoundedWeights &weights,
-                                             const RecordedRanges &recorded, llvm::StringRef value,
-                                             float scale, std::string &why);
+                                             const RecordedRanges &recorded,
+                                             const QuantizedInput &input, std::string &why);
 
 } // namespace cameo

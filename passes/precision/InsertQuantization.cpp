@@ -37,49 +37,55 @@ struct InsertQuantization : impl::InsertQuantizationBase<InsertQuantization> {
 
   void runOnOperation() override {
     func::FuncOp function = getOperation();
-    if (failed(readOptions()))
-      return signalPassFailure();
     if (function->hasAttr(kPrecisionAttr))
       return; // has its types
+    if (failed(readOptions()))
+      return signalPassFailure();
     rt::Ledger ledger(function);
-    QuantizationPlan plan = planQuantization(function, recorded, overrides, {all, *keptEnds});
+    plan = planQuantization(function, recorded, overrides, {all, *keptEnds, scaleChannels});
     for (const QuantizationPlan::Product &product : plan.products)
       inputNames[product.op] = valueName(product.op->getOperand(0));
-    std::map<std::pair<void *, double>, Value> parts;
-    for (auto [part, threshold] : plan.apart) {
-      Value value = part->get(), &known = parts[{value.getAsOpaquePointer(), threshold}];
+    std::map<std::pair<void *, float>, Value> parts;
+    for (auto [part, scale] : plan.apart) {
+      Value value = part->get(), &known = parts[{value.getAsOpaquePointer(), scale}];
       if (!known)
-        known = quantize(value, threshold, ".part");
+        known = quantize(value, scale, ".part");
       part->set(known);
       ledger.chosen("precision", part->getOwner()->getLoc(),
                     "'" + valueName(value) +
                         "' quantised once more: others read it in a scale of its own");
     }
-    for (auto &[value, threshold] : plan.thresholds)
-      dequantized[value] = quantize(value, threshold);
-    for (OpOperand *reader : plan.readers)
-      if (Value value = dequantized.lookup(reader->get())) // none of what is moved on the way
-        reader->set(value);
+    for (auto &[value, scale] : plan.scales)
+      dequantized[value] = quantize(value, scale);
+    readQuantized();
+    recordScaled(ledger);
+    if (!plan.channels.empty())
+      llvm::cantFail(recorded.attach(function, /*modelHash=*/""));
     for (const QuantizationPlan::Product &product : plan.products)
       finish(product, ledger);
   }
 
 private:
   LogicalResult readOptions();
-  Value quantize(Value value, double threshold, StringRef suffix = "");
+  Value quantize(Value value, float scale, StringRef suffix = "");
+  Value multiply(Value value, const QuantizationPlan::Scaled &scaled, const Twine &name,
+                 bool isInverse);
+  void readQuantized();
+  void recordScaled(rt::Ledger &ledger);
+  const QuantizationPlan::Scaled *scaledOf(Value value) const;
   void finish(const QuantizationPlan::Product &product, rt::Ledger &ledger);
   void quantizeConstants(Operation *product, rt::Ledger &ledger);
   void correctBias(Operation *product, const Elements &weights, const QuantizedWeights &quantized,
                    std::optional<std::vector<double>> &bias, rt::Ledger &ledger);
-  void roundAsLearned(Operation *product, const Elements &elements, QuantizedWeights &weights,
-                      rt::Ledger &ledger);
 
   bool all = false;
   std::optional<KeptEnds> keptEnds;
   PrecisionOverrides overrides;
   RecordedRanges recorded;
+  QuantizationPlan plan;
   llvm::DenseMap<Value, Value> dequantized;
-  llvm::DenseMap<Operation *, std::string> inputNames; // of products, before they are quantised
+  llvm::DenseMap<Operation *, std::string> inputNames;   // of products, before they are quantised
+  llvm::DenseMap<Operation *, ChannelExponents> divided; // by what weights of products are
 };
 
 } // namespace
@@ -101,19 +107,16 @@ LogicalResult InsertQuantization::readOptions() {
                  });
   if (!isAsked)
     return success();
-  if (rangesFile.empty())
+  FailureOr<RecordedRanges> attached = RecordedRanges::of(getOperation());
+  if (failed(attached))
+    return failure();
+  recorded = std::move(*attached);
+  if (recorded.file.empty())
     return fail("INT8 needs the ranges of the model's values, recorded while it runs on sample "
-                "data, and no file of them is given");
-  llvm::Expected<RecordedRanges> read = RecordedRanges::read(rangesFile, model, getOperation());
-  if (!read)
-    return fail(llvm::toString(read.takeError()));
-  recorded = std::move(*read);
-  if (correctBiases && !recorded.hasInputs)
-    return fail("bias correction needs means of what products read, and '" + rangesFile +
+                "data, and there are none");
+  if (correctBiases && !recorded.inputs)
+    return fail("bias correction needs means of what products read, and '" + recorded.file +
                 "' has none: calibration records them where it is asked for");
-  if (learnRounding && !recorded.hasRoundings)
-    return fail("learned rounding needs what was learned, and '" + rangesFile +
-                "' has nothing: calibration learns it where it is asked for");
   return success();
 }
 
@@ -126,15 +129,81 @@ static Operation *withDims(Operation *op, Value from) {
   return op;
 }
 
-/// The value behind a pair, which is inserted right behind what makes it.
-Value InsertQuantization::quantize(Value value, double threshold, StringRef suffix) {
+/// Channel by channel, by powers of two or their inverses.
+Value InsertQuantization::multiply(Value value, const QuantizationPlan::Scaled &scaled,
+                                   const Twine &name, bool isInverse) {
   OpBuilder b(&getContext());
   b.setInsertionPointAfterValue(value);
+  Location loc = namedLocation(value.getLoc(), name);
+  Value factors = createChannelFactors(b, namedLocation(loc, name + ".factors"), rankOf(value),
+                                       scaled.axis, scaled.exponents, isInverse);
+  Operation *product = b.create<onnx::MulOp>(
+      loc, TypeRange{value.getType()}, ValueRange{value, factors}, ArrayRef<NamedAttribute>());
+  return withDims(product, value)->getResult(0);
+}
+
+const QuantizationPlan::Scaled *InsertQuantization::scaledOf(Value value) const {
+  auto found = plan.channels.find(value);
+  return found == plan.channels.end() ? nullptr : &found->second;
+}
+
+/// Products take over the factors of channels that are scaled, and all others multiply them away.
+void InsertQuantization::readQuantized() {
+  llvm::DenseMap<Value, Value> unscaled;
+  auto withoutFactors = [&](Value value, Value scaled) {
+    Value &known = unscaled[value];
+    if (!known)
+      known = multiply(scaled, *scaledOf(value), valueName(value) + ".unscaled", true);
+    return known;
+  };
+  for (OpOperand *reader : plan.readers) {
+    Value value = reader->get(), now = dequantized.lookup(value);
+    Operation *user = reader->getOwner();
+    if (const QuantizationPlan::Scaled *scaled = scaledOf(value)) {
+      if (policyOf(user).role == Role::Product)
+        divideWeights(user, divided[user] = scaled->exponents);
+      else if (now && !(movesElements(user) && scaledOf(user->getResult(0))))
+        now = withoutFactors(value, now);
+    }
+    if (now) // none of what is moved on the way
+      reader->set(now);
+  }
+  for (auto &[value, scaled] : plan.channels) {
+    if (dequantized.contains(value) || !value.getDefiningOp() ||
+        !movesElements(value.getDefiningOp()))
+      continue;
+    for (OpOperand &use : llvm::make_early_inc_range(value.getUses()))
+      if (!plan.readers.contains(&use))
+        use.set(withoutFactors(value, value));
+  }
+}
+
+void InsertQuantization::recordScaled(rt::Ledger &ledger) {
+  for (auto &[value, scaled] : plan.channels) {
+    if (!dequantized.contains(value))
+      continue;
+    auto [least, most] = std::minmax_element(scaled.exponents.begin(), scaled.exponents.end());
+    ledger.chosen("precision", value.getLoc(),
+                  "channels of '" + valueName(value) + "' scaled, by factors from 2^" +
+                      Twine(int(*least)) + " to 2^" + Twine(int(*most)));
+    count(&getContext(), getArgument(), "scaled");
+  }
+}
+
+/// The value behind a pair, which is inserted right behind what makes it.
+Value InsertQuantization::quantize(Value value, float number, StringRef suffix) {
+  OpBuilder b(&getContext());
   Location loc = value.getLoc();
   std::string name = valueName(value) + suffix.str();
-  Value scale =
-      createScales(b, namedLocation(loc, name + ".scale"), activationScale(float(threshold)),
-                   /*shape=*/{});
+  if (const QuantizationPlan::Scaled *scaled = scaledOf(value)) {
+    value = multiply(value, *scaled, name + ".scaled", /*isInverse=*/false);
+    // What goes beyond is clipped, so that nothing has to be kept wide for it.
+    double most = number * kLastQuantum;
+    recorded.byName[name + ".scaled"] = {-most, most, number};
+  }
+  b.setInsertionPointAfterValue(value);
+  Value scale = createScales(b, namedLocation(loc, name + ".scale"), number > 0 ? number : 1.0f,
+                             /*shape=*/{});
   auto zeroType = RankedTensorType::get({}, b.getI8Type());
   Value zero = createConstant(b, namedLocation(loc, name + ".zero"),
                               DenseElementsAttr::get(zeroType, b.getI8IntegerAttr(0)));
@@ -162,29 +231,6 @@ static Value dequantize(OpBuilder &b, Operation *product, StringRef what, Elemen
   if (axis)
     shape.push_back(scales.size());
   return dequantizeConstant(b, product->getLoc(), name, numbers, scales, shape, axis);
-}
-
-/// Leaves them nearest where that was not learned for them.
-void InsertQuantization::roundAsLearned(Operation *product, const Elements &elements,
-                                        QuantizedWeights &weights, rt::Ledger &ledger) {
-  auto missed = [&](const Twine &why) {
-    ledger.missed("precision", product->getLoc(), "rounding not learned", why);
-  };
-  auto found = recorded.roundings.find(nodeName(product));
-  if (found == recorded.roundings.end()) {
-    int64_t depth = weights.axis ? elements.count() / int64_t(weights.scales.size()) : 0;
-    return missed(depth > kMostLearnedDepth
-                      ? "sums of " + Twine(depth) + " products are deeper than the " +
-                            Twine(kMostLearnedDepth) + " for which it is"
-                      : Twine("nothing was learned of this product"));
-  }
-  const RecordedRanges::Rounding &rounding = found->second;
-  if (!weights.axis || rounding.scales.size() != weights.scales.size() ||
-      rounding.isUp.size() / 8 != size_t(elements.count() + 7) / 8)
-    return missed("what was learned is of other weights");
-  if (int64_t others = applyRounding(weights, readElements<float>(elements), rounding))
-    missed("for " + Twine(others) + " channels, of another scale than was learned for");
-  count(&getContext(), getArgument(), "learned");
 }
 
 /// The scale of an operand that is dequantised, and moved after that.
@@ -231,8 +277,10 @@ void InsertQuantization::correctBias(Operation *product, const Elements &weights
     why = "it has no bias of one number per channel";
   std::optional<std::vector<double>> error;
   if (bias)
-    error = meanError(product, {readElements<float>(weights), quantized.numbers, quantized.scales},
-                      recorded, inputNames[product], float(scaleOf(product->getOperand(0))), why);
+    error = meanError(
+        product, {readElements<float>(weights), quantized.numbers, quantized.scales}, recorded,
+        {inputNames[product], float(scaleOf(product->getOperand(0))), divided.lookup(product)},
+        why);
   if (!error) {
     ledger.missed("precision", product->getLoc(), "bias not corrected", why);
     return;
@@ -263,8 +311,6 @@ void InsertQuantization::quantizeConstants(Operation *product, rt::Ledger &ledge
         quantizeWeights(*elements, isRight ? channelAxis(product) : std::nullopt,
                         isRight && bias ? ArrayRef(*bias) : ArrayRef<double>(),
                         isRight ? scaleOf(product->getOperand(0)) : 1);
-    if (isRight && learnRounding)
-      roundAsLearned(product, *elements, weights, ledger);
     if (isRight && isCorrected)
       correctBias(product, *elements, weights, bias, ledger);
     auto type = RankedTensorType::get(elements->shape(), b.getI8Type());

@@ -139,6 +139,7 @@ struct LowerPrecision : impl::LowerPrecisionBase<LowerPrecision> {
     int64_t casts = convertTypes(plan, ranges);
     record(plan, casts, ledger);
     function->setAttr(kPrecisionAttr, StringAttr::get(&getContext(), precisionName(asked)));
+    function->removeAttr(kRangesAttr); // nothing asks for them any more
   }
 
 private:
@@ -159,21 +160,19 @@ private:
     if (!given)
       return fail("--precision-of: " + llvm::toString(given.takeError()));
     overrides = std::move(*given);
-    if (rangesFile.empty())
-      return success();
-    llvm::Expected<RecordedRanges> read = RecordedRanges::read(rangesFile, model, getOperation());
-    if (!read)
-      return fail(llvm::toString(read.takeError()));
-    recorded = std::move(*read);
+    FailureOr<RecordedRanges> attached = RecordedRanges::of(getOperation());
+    if (failed(attached))
+      return failure();
+    recorded = std::move(*attached);
     return success();
   }
 
   /// Another model's ranges say nothing of this one.
   LogicalResult checkRecorded(const NumberRanges &ranges) {
-    if (rangesFile.empty() || recorded.byName.empty() || ranges.recordedValues() > 0)
+    if (recorded.byName.empty() || ranges.recordedValues() > 0)
       return success();
     return emitError(getOperation().getLoc())
-           << "ranges in '" << rangesFile << "': none of its " << recorded.byName.size()
+           << "ranges in '" << recorded.file << "': none of its " << recorded.byName.size()
            << " names is that of a value of this model";
   }
 

@@ -5,34 +5,28 @@
 
 include "mlir/Pass/PassBase.td"
 
-def EqualizeRanges : Pass<"cameo-equalize-ranges", "::mlir::func::FuncOp"> {
-  let summary = "equalize the ranges of channels between two products";
+def AttachRanges : Pass<"cameo-attach-ranges", "::mlir::func::FuncOp"> {
+  let summary = "attach recorded ranges of values to a function";
   let description = [{
-    A channel between two products by constant weights is divided by a factor in the first one's
-    weights and bias, and multiplied by it in the second one's weights: the power of two next to the root of
-    the ratio of its greatest weights in both, so that no result changes by a bit. So channels of one
-    tensor, which have one scale in 8 bits, come closer to one another. Between the products may be what
-    positive factors go through: rectifiers, pools, products with something else, such as the gates of
-    squeeze-and-excite; not a hard-swish, a sum or an output. Chains are gone through until no factor
-    changes; none is beyond 2^6. The function gets `onnx.equalized`, a hash of the factors, which ranges
-    recorded of it have as well.
+    The function gets `onnx.ranges`: of each value of the file the least and the greatest number and
+    the scale for 8 bits, and what else calibration has found. Passes of stage precision read it. Ranges
+    of another model are an error.
 
     ```mlir
-    %0 = onnx.Conv(%x, %w, %none) : (tensor<1x1x4xf32>, tensor<2x1x1xf32>, none) -> tensor<1x2x4xf32>
-    %1 = onnx.Relu(%0) : (tensor<1x2x4xf32>) -> tensor<1x2x4xf32>
-    %2 = onnx.Conv(%1, %v, %none) : (tensor<1x2x4xf32>, tensor<1x2x1xf32>, none) -> tensor<1x1x4xf32>
+    func.func @main(%x: tensor<4xf32> {onnx.name = "x"}) -> tensor<4xf32>
     ```
     ==>
     ```mlir
-    %0 = onnx.Conv(%x, %w_by_s, %none) : (tensor<1x1x4xf32>, tensor<2x1x1xf32>, none) -> tensor<1x2x4xf32>
-    %1 = onnx.Relu(%0) : (tensor<1x2x4xf32>) -> tensor<1x2x4xf32>
-    %2 = onnx.Conv(%1, %v_times_s, %none) : (tensor<1x2x4xf32>, tensor<1x2x1xf32>, none) -> tensor<1x1x4xf32>
+    func.func @main(%x: tensor<4xf32> {onnx.name = "x"}) -> tensor<4xf32>
+        attributes {onnx.ranges = {file = "ranges.json", values = {x = array<f64: -1.0, 3.5, 2.8125e-02>}}}
     ```
   }];
-  let dependentDialects = ["::cameo::onnx::OnnxDialect"];
-  let statistics = [
-    Statistic<"equalized", "equalized", "products whose channels were scaled">
+  let options = [
+    Option<"file", "file", "std::string", "\"\"", "a file of recorded ranges">,
+    Option<"model", "model", "std::string", "\"\"",
+           "the model's hash, which the file has if it is of this model">
   ];
+  let dependentDialects = ["::cameo::onnx::OnnxDialect"];
 }
 
 def InsertQuantization : Pass<"cameo-insert-quantization", "::mlir::func::FuncOp"> {
@@ -44,7 +38,7 @@ def InsertQuantization : Pass<"cameo-insert-quantization", "::mlir::func::FuncOp
     quantised where they are computed, behind elementwise work; those that operators move or join
     have one scale; of two sums that are added, the earlier one is stored in 8 bits. Products that have no
     form for integers, whose ranges are not known, that a user names or that would cost more than they
-    save stay, with `onnx.kept_precision`. Without a file of ranges it is an error to ask for INT8.
+    save stay, with `onnx.kept_precision`. Without `onnx.ranges` it is an error to ask for INT8.
 
     ```mlir
     %0 = onnx.MatMul(%x, %w) : (tensor<2x4xf32>, tensor<4x2xf32>) -> tensor<2x2xf32>
@@ -65,19 +59,16 @@ def InsertQuantization : Pass<"cameo-insert-quantization", "::mlir::func::FuncOp
            "GLOB=TYPE;...: another one for nodes by name or operator; the last that matches counts">,
     Option<"keptEndsName", "keep-ends", "std::string", "\"none\"",
            "products that no other comes before, or behind, stay: none, first, last or both">,
-    Option<"rangesFile", "ranges", "std::string", "\"\"", "a file of recorded ranges">,
-    Option<"model", "model", "std::string", "\"\"",
-           "the model's hash, which the file of ranges has if it is of this model">,
+    Option<"scaleChannels", "scale-channels", "bool", "true",
+           "multiplies channels before they are quantised, and divides weights by that, as calibration has found it">,
     Option<"correctBiases", "correct-biases", "bool", "false",
-           "takes what quantisation adds to the mean of a channel, by recorded means of what products read, from the biases of convolutions and Gemms">,
-    Option<"learnRounding", "learn-rounding", "bool", "false",
-           "rounds weights up or down as calibration has learned, instead of to the nearest">
+           "takes what quantisation adds to the mean of a channel, by recorded means of what products read, from the biases of convolutions and Gemms">
   ];
   let dependentDialects = ["::cameo::onnx::OnnxDialect"];
   let statistics = [
     Statistic<"products", "products", "products that became products of integers">,
     Statistic<"corrected", "corrected", "products whose biases were corrected">,
-    Statistic<"learned", "learned", "products whose weights were rounded as was learned">,
+    Statistic<"scaled", "scaled", "values whose channels are scaled">,
     Statistic<"kept", "kept", "products that stayed">,
     Statistic<"values", "values", "values that are quantised">
   ];
@@ -123,7 +114,7 @@ def LowerPrecision : Pass<"cameo-lower-precision", "::mlir::func::FuncOp"> {
     cut over the bytes that casts and wider values move. A table says of each operator what may be
     (`cameoc --list-precision-policy`). What would leave the type's range, or sink below its normal
     numbers, stays FP32, a product of FP16 becomes one of BF16: bounds come from constants, from operators
-    and from a file of recorded ranges. Constants are rounded here. TF32 changes no type: products
+    and from `onnx.ranges`, which goes. Constants are rounded here. TF32 changes no type: products
     get `onnx.products = "tf32"`. Products of dequantised tensors stay what they are, and so does elementwise
     work that is quantised. A function that has `onnx.precision` has its types and stays as it is.
 
@@ -145,10 +136,7 @@ def LowerPrecision : Pass<"cameo-lower-precision", "::mlir::func::FuncOp"> {
     Option<"overrideList", "nodes", "std::string", "\"\"",
            "GLOB=TYPE;...: another one for nodes by name or operator; the last that matches counts">,
     Option<"ioType", "io", "std::string", "\"fp32\"",
-           "what inputs and outputs of FP32 become: fp32, fp16 or bf16">,
-    Option<"rangesFile", "ranges", "std::string", "\"\"", "a file of recorded ranges">,
-    Option<"model", "model", "std::string", "\"\"",
-           "the model's hash, which the file of ranges has if it is of this model">
+           "what inputs and outputs of FP32 become: fp32, fp16 or bf16">
   ];
   let dependentDialects = ["::cameo::onnx::OnnxDialect"];
   let statistics = [

@@ -94,10 +94,6 @@ inline constexpr llvm::StringLiteral kPrecisionAttr =
 inline constexpr llvm::StringLiteral kKeptPrecisionAttr =
     onnx::OnnxDialect::KeptPrecisionAttrHelper::getNameStr();
 
-/// On a function of which cameo-equalize-ranges has scaled channels: a hash of the factors.
-inline constexpr llvm::StringLiteral kEqualizedAttr =
-    onnx::OnnxDialect::EqualizedAttrHelper::getNameStr();
-
 /// What a node computes in, by the types of its operands and results and whether these are
 /// dequantised; nothing without floats.
 std::optional<Precision> precisionOf(mlir::Operation *op);

@@ -29,7 +29,7 @@ using namespace mlir;
 
 namespace cameo {
 
-/// A part may lose one bit of eight to the greater threshold of its concatenation.
+/// A part may lose one bit of eight to the greater scale of its concatenation.
 static constexpr double kApart = 2;
 /// Sums of products of 8 bits stay in 32 bits.
 static constexpr int64_t kMostDepth = (int64_t(1) << 31) / (128 * 127);
@@ -81,7 +81,11 @@ public:
   QuantizationPlanner(func::FuncOp function, const RecordedRanges &recorded,
                       PrecisionOverrides &overrides, const QuantizationOptions &options)
       : block(function.getBody().front()), recorded(recorded), ranges(function, recorded, 1),
-        needed(function, ranges, Precision::FP16), overrides(overrides), options(options) {}
+        needed(function, ranges, Precision::FP16), paths(function, ChannelPaths::Names::Recorded),
+        overrides(overrides), options(options) {
+    if (options.scalesChannels)
+      findScaledChannels();
+  }
 
   QuantizationPlan run();
 
@@ -107,12 +111,17 @@ private:
   bool mayMove(Value value) const;
   void placeSums();
   void placeReaders();
-  std::optional<double> thresholdOf(Value value) const;
+  void placeChannels();
+  void findScaledChannels();
+  ChannelExponents exponentsOf(Value value) const { return paths.exponents(value, exponents); }
+  std::optional<float> scaleOf(Value value) const;
 
   Block &block;
   const RecordedRanges &recorded;
   NumberRanges ranges;
   NeededBits needed;
+  ChannelPaths paths;
+  llvm::StringMap<ChannelExponents> exponents; // by source, of classes that are scaled
   PrecisionOverrides &overrides;
   const QuantizationOptions &options;
 
@@ -201,7 +210,7 @@ std::string QuantizationPlanner::whyNot(Operation *op) {
     Value operand = op->getOperand(i);
     if (!isFP32(operand) || rankOf(operand) < 1)
       return onnx::inputText(op, i) + " is not a tensor of FP32 of known rank";
-    if (onnx::constantValue(operand) ? !isFiniteConstant(operand) : !thresholdOf(operand))
+    if (onnx::constantValue(operand) ? !isFiniteConstant(operand) : !scaleOf(operand))
       return onnx::inputText(op, i) +
              (onnx::constantValue(operand) ? " is not finite" : " has no range in the file");
   }
@@ -238,12 +247,44 @@ std::string QuantizationPlanner::whyNotRight(Operation *op) {
 
 //===-- Values --------------------------------------------------------------------------------===//
 
-/// What was recorded; else what follows from that of what it is made of.
-std::optional<double> QuantizationPlanner::thresholdOf(Value value) const {
+/// All of a class or nothing: scales have to be known of all that its products read.
+void QuantizationPlanner::findScaledChannels() {
+  for (const ChannelPaths::Class &joined : paths.classes()) {
+    auto found = [&](unsigned number) {
+      const ChannelPaths::Source &source = paths.sources()[number];
+      auto known = recorded.channels.find(valueName(source.value));
+      bool isOf =
+          known != recorded.channels.end() && int64_t(known->second.size()) == source.channels;
+      return isOf ? &known->second : nullptr;
+    };
+    auto hasScale = [&](Value value) {
+      auto range = recorded.byName.find(valueName(value));
+      return paths.exponents(value, recorded.channels).empty() ||
+             (range != recorded.byName.end() && range->second.scaled > 0);
+    };
+    bool isKnown = llvm::all_of(joined.sources, [&](unsigned source) {
+      return found(source) && hasScale(paths.sources()[source].value);
+    });
+    isKnown &= llvm::all_of(joined.products,
+                            [&](Operation *product) { return hasScale(product->getOperand(0)); });
+    if (isKnown)
+      for (unsigned source : joined.sources)
+        exponents[valueName(paths.sources()[source].value)] = *found(source);
+  }
+}
+
+/// What was recorded, with channels as they are scaled; else what follows from that of what it is
+/// made of.
+std::optional<float> QuantizationPlanner::scaleOf(Value value) const {
+  if (!exponentsOf(value).empty())
+    if (auto found = recorded.byName.find(valueName(value));
+        found != recorded.byName.end() && found->second.scaled > 0)
+      return found->second.scaled;
   double most = std::numeric_limits<double>::infinity();
   for (Value at = value; at;) {
     if (auto found = recorded.byName.find(valueName(at)); found != recorded.byName.end())
-      return CAMEO_MUTANT(33, std::min(most, found->second.threshold), found->second.threshold);
+      return CAMEO_MUTANT(33, std::min(activationScale(float(most)), found->second.scale),
+                          found->second.scale);
     NumberRange range = ranges.of(at);
     if (range.isKnown())
       most = std::min(most, range.magnitude());
@@ -252,7 +293,8 @@ std::optional<double> QuantizationPlanner::thresholdOf(Value value) const {
                  (movesElements(op) || isa<onnx::ReluOp, onnx::ClipOp, onnx::LeakyReluOp>(op));
     at = isOne ? op->getOperand(0) : Value();
   }
-  return std::isfinite(most) ? std::optional(most) : std::nullopt;
+  return std::isfinite(most) ? std::optional(most > 0 ? activationScale(float(most)) : 0.0f)
+                             : std::nullopt;
 }
 
 /// Whether some product of integers reads the value, perhaps moved.
@@ -299,8 +341,7 @@ bool QuantizationPlanner::isApart(OpOperand &operand) const {
   Operation *concatenation = operand.getOwner();
   if (!isa<onnx::ConcatOp>(concatenation))
     return false;
-  std::optional<double> own = thresholdOf(operand.get()),
-                        whole = thresholdOf(concatenation->getResult(0));
+  std::optional<float> own = scaleOf(operand.get()), whole = scaleOf(concatenation->getResult(0));
   return own && whole && *own * kApart < *whole &&
          llvm::any_of(
              operand.get().getUses(),
@@ -373,10 +414,10 @@ void QuantizationPlanner::weigh() {
 }
 
 /// Where what products of integers read is quantised. Values that operators join have one scale:
-/// that of the greatest threshold among those that products read.
+/// the greatest among those of what products read.
 void QuantizationPlanner::place() {
   llvm::EquivalenceClasses<void *> joined;
-  llvm::DenseMap<void *, double> greatest; // by value that a product reads
+  llvm::DenseMap<void *, float> greatest; // by value that a product reads
   llvm::SetVector<Value> found;
   llvm::MapVector<OpOperand *, void *> apart; // and the value that a product reads them in
   for (QuantizationPlan::Product &product : plan.products) {
@@ -398,18 +439,18 @@ void QuantizationPlanner::place() {
       }
       for (OpOperand *moved : path.through)
         joined.unionSets(key, moved->get().getAsOpaquePointer());
-      greatest[key] = *thresholdOf(operand.get());
+      greatest[key] = *scaleOf(operand.get());
     }
   }
-  llvm::DenseMap<void *, double> ofClass;
-  for (auto [key, threshold] : greatest) {
-    double &most = ofClass[joined.getLeaderValue(key)];
-    most = std::max(most, threshold);
+  llvm::DenseMap<void *, float> ofClass;
+  for (auto [key, scale] : greatest) {
+    float &most = ofClass[joined.getLeaderValue(key)];
+    most = std::max(most, scale);
   }
   for (Value source : found)
-    plan.thresholds[source] =
+    plan.scales[source] =
         CAMEO_MUTANT(32, ofClass[joined.getLeaderValue(source.getAsOpaquePointer())],
-                     thresholdOf(source).value_or(1));
+                     scaleOf(source).value_or(1.0f));
   for (auto [part, key] : apart)
     plan.apart[part] = ofClass[joined.getLeaderValue(key)];
 }
@@ -429,7 +470,7 @@ void QuantizationPlanner::placeSums() {
     }
     Operation *last = nullptr;
     for (Value operand : op.getOperands())
-      if (Operation *other = latestOf(operand); other && !plan.thresholds.contains(operand) &&
+      if (Operation *other = latestOf(operand); other && !plan.scales.contains(operand) &&
                                                 !onnx::constantValue(operand) &&
                                                 (!last || last->isBeforeInBlock(other)))
         last = other;
@@ -438,7 +479,7 @@ void QuantizationPlanner::placeSums() {
       continue;
     for (Value operand : op.getOperands()) {
       Operation *product = latestOf(operand);
-      if (!product || product == last || !isInteger(product) || plan.thresholds.contains(operand) ||
+      if (!product || product == last || !isInteger(product) || plan.scales.contains(operand) ||
           !haveSameShape(operand, result))
         continue;
       // Of gates of one shape neither is a value that others have to read.
@@ -446,18 +487,34 @@ void QuantizationPlanner::placeSums() {
       bool isScaled = isa<onnx::MulOp>(op) && llvm::any_of(op.getOperands(), [&](Value other) {
                         return other != operand && !haveSameShape(other, result);
                       });
-      if (std::optional<double> threshold = thresholdOf(operand); threshold && (isSum || isScaled))
-        plan.thresholds[operand] = *threshold;
+      if (std::optional<float> scale = scaleOf(operand); scale && (isSum || isScaled))
+        plan.scales[operand] = *scale;
     }
   }
 }
 
 /// Elementwise work that ends in 8 bits reads what is quantised.
 void QuantizationPlanner::placeReaders() {
-  for (auto &[value, threshold] : plan.thresholds)
+  for (auto &[value, scale] : plan.scales)
     for (OpOperand &use : value.getUses())
       if (takesBytes(use.getOwner()) && ended.contains(use.getOwner()->getResult(0)))
         plan.readers.insert(&use);
+}
+
+/// Of values that are quantised, and of what moves them to products.
+void QuantizationPlanner::placeChannels() {
+  auto add = [&](Value value) {
+    ChannelExponents found = exponentsOf(value);
+    if (!found.empty())
+      plan.channels[value] = {paths.of(value)->axis, std::move(found)};
+  };
+  for (auto &[value, scale] : plan.scales)
+    add(value);
+  for (auto &[part, scale] : plan.apart)
+    add(part->get());
+  for (OpOperand *reader : plan.readers)
+    if (moves(*reader))
+      add(reader->getOwner()->getResult(0));
 }
 
 QuantizationPlan QuantizationPlanner::run() {
@@ -467,6 +524,7 @@ QuantizationPlan QuantizationPlanner::run() {
   findEndsOfWork(); // of what is left
   place();
   placeSums();
+  placeChannels();
   placeReaders();
   return std::move(plan);
 }

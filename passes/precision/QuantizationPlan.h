@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "passes/precision/ChannelPaths.h"
 #include "passes/precision/NumberRanges.h"
 #include "passes/precision/Overrides.h"
 
@@ -19,6 +20,8 @@ struct QuantizationOptions {
   /// All products are asked for, not only those that overrides name.
   bool all = false;
   KeptEnds kept = KeptEnds::None;
+  /// Channels are scaled as calibration has found it.
+  bool scalesChannels = true;
 };
 
 struct QuantizationPlan {
@@ -29,10 +32,16 @@ struct QuantizationPlan {
     bool isInteger() const { return why.empty(); }
   };
   std::vector<Product> products; // those asked for, in the block's order
-  /// Values that are quantised where they are written, and the thresholds that must not be clipped.
-  llvm::MapVector<mlir::Value, double> thresholds;
-  /// Operands of concatenations that are quantised once more, for these, and their thresholds there.
-  llvm::MapVector<mlir::OpOperand *, double> apart;
+  /// Values that are quantised where they are written, and their scales; 0 of nothing but zeros.
+  llvm::MapVector<mlir::Value, float> scales;
+  /// Of those, and of what moves them to products: by what channels are multiplied before.
+  struct Scaled {
+    int64_t axis;
+    ChannelExponents exponents;
+  };
+  llvm::MapVector<mlir::Value, Scaled> channels;
+  /// Operands of concatenations that are quantised once more, for these, and their scales there.
+  llvm::MapVector<mlir::OpOperand *, float> apart;
   /// Operands that read what these are after quantisation.
   llvm::SetVector<mlir::OpOperand *> readers;
 };

@@ -43,21 +43,6 @@ QuantizedWeights quantizeWeights(const Elements &elements, std::optional<int64_t
   return result;
 }
 
-int64_t applyRounding(QuantizedWeights &weights, ArrayRef<float> floats,
-                      const RecordedRanges::Rounding &rounding) {
-  auto isLearned = [&](int64_t channel) {
-    return weights.scales[channel] == float(rounding.scales[channel]);
-  };
-  for (auto [i, number] : llvm::enumerate(floats))
-    if (int64_t channel = weights.channelOf(i); isLearned(channel))
-      weights.numbers[i] =
-          quantum(std::floor(number / weights.scales[channel]) + float(rounding.isUp[i]));
-  int64_t others = 0;
-  for (size_t channel = 0; channel < weights.scales.size(); ++channel)
-    others += !isLearned(channel);
-  return others;
-}
-
 QuantizedMatrix quantizeMatrix(const Elements &elements, int64_t depthAxis,
                                std::optional<int64_t> block, double last) {
   int64_t columns = elements.shape()[1], size = block.value_or(elements.shape()[depthAxis]);

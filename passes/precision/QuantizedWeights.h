@@ -9,10 +9,6 @@
 
 namespace cameo {
 
-/// The deepest sums for whose weights rounding is learned: second moments of what they read are a
-/// number for each pair.
-inline constexpr int64_t kMostLearnedDepth = 4096;
-
 /// With one scale, or one for each index of `axis`.
 struct QuantizedWeights {
   std::vector<int8_t> numbers;
@@ -30,10 +26,6 @@ struct QuantizedWeights {
 /// or one a channel.
 QuantizedWeights quantizeWeights(const Elements &elements, std::optional<int64_t> axis,
                                  llvm::ArrayRef<double> biases, double inputScale);
-
-/// Rounds as was learned, in channels of the scale for which it was: the number of the others.
-int64_t applyRounding(QuantizedWeights &weights, llvm::ArrayRef<float> floats,
-                      const RecordedRanges::Rounding &rounding);
 
 /// A matrix with a scale for each column, or for each block of a column's depth.
 struct QuantizedMatrix {

@@ -1,11 +1,9 @@
-// JSON ==> ranges of values, means of what products read, and how their weights are rounded.
+// JSON ==> ranges of values, factors of their channels, and means of what products read.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/precision/RangesFile.h"
 
-#include "llvm/Support/Base64.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 #include <cmath>
 
@@ -67,8 +65,10 @@ static Error readNumbers(const json::Object &object, const Twine &of, StringRef 
 static Error readInput(const json::Object &object, const Twine &of, RecordedRanges::Input &input) {
   if (Error error = readText(object, of, "value", input.value))
     return error;
-  if (Error error = readNumber(object, of, "scale", input.scale))
+  double scale;
+  if (Error error = readNumber(object, of, "scale", scale))
     return error;
+  input.scale = float(scale);
   if (Error error = readNumbers(object, of, "means", input.means))
     return error;
   if (Error error = readNumbers(object, of, "shifts", input.shifts))
@@ -80,57 +80,70 @@ static Error readInput(const json::Object &object, const Twine &of, RecordedRang
   return Error::success();
 }
 
-static Error readRounding(const json::Object &object, const Twine &of,
-                          RecordedRanges::Rounding &rounding) {
-  if (Error error = readNumbers(object, of, "scales", rounding.scales))
-    return error;
-  std::string up;
-  if (Error error = readText(object, of, "up", up))
-    return error;
-  std::vector<char> bytes;
-  if (Error error = llvm::decodeBase64(up, bytes)) {
-    llvm::consumeError(std::move(error));
-    return wrongMember(of, object, "up", "Base64");
-  }
-  for (char byte : bytes)
-    for (unsigned bit = 0; bit < 8; ++bit)
-      rounding.isUp.push_back(byte >> bit & 1);
-  return Error::success();
-}
-
-/// A member that has an object for each product; each is called `what` in errors.
-template <typename Each>
-static Error readProducts(const json::Object &file, StringRef member, StringRef what,
-                          std::optional<llvm::StringMap<Each>> &products,
-                          Error (*readOne)(const json::Object &, const Twine &, Each &)) {
-  const json::Value *found = file.get(member);
+Error RangesFile::readInputs() {
+  const json::Value *found = members().get("inputs");
   if (!found)
     return Error::success();
   if (!found->getAsObject())
-    return wrongMember("", file, member, "an object of products");
-  products.emplace();
+    return wrongMember("", members(), "inputs", "an object of products");
+  inputs.emplace();
   for (const auto &[name, value] : *found->getAsObject()) {
     const json::Object *object = value.getAsObject();
-    std::string of = (what + " of '" + StringRef(name) + "': ").str();
+    std::string of = ("the input of '" + StringRef(name) + "': ").str();
     if (!object)
       return wrong(of, &value, "an object");
-    if (Error error = readOne(*object, of, (*products)[StringRef(name)]))
+    if (Error error = readInput(*object, of, (*inputs)[StringRef(name)]))
       return error;
   }
   return Error::success();
 }
 
-Expected<double> RangesFile::Value::threshold() const {
-  const json::Object *thresholds = members->getObject("thresholds");
+/// By the value's method; nothing where there is no such member.
+static Expected<std::optional<double>> thresholdIn(const RangesFile::Value &value,
+                                                   StringRef member) {
+  const json::Object *thresholds = value.members->getObject(member);
   if (!thresholds)
-    return std::max(std::abs(least), std::abs(most));
-  std::optional<StringRef> method = members->getString("method");
+    return std::nullopt;
+  std::optional<StringRef> method = value.members->getString("method");
   std::optional<double> threshold = method ? thresholds->getNumber(*method) : std::nullopt;
   if (!threshold || !std::isfinite(*threshold) || *threshold <= 0)
-    return llvm::createStringError("'" + name +
-                                   "': its 'method' names none of its 'thresholds', which are more "
-                                   "than 0");
-  return *threshold;
+    return llvm::createStringError("'" + value.name + "': its 'method' names none of its '" +
+                                   member + "', which are more than 0");
+  return threshold;
+}
+
+Expected<double> RangesFile::Value::threshold() const {
+  Expected<std::optional<double>> found = thresholdIn(*this, "thresholds");
+  if (!found)
+    return found.takeError();
+  return found->value_or(std::max(std::abs(least), std::abs(most)));
+}
+
+Expected<std::optional<double>> RangesFile::Value::scaledThreshold() const {
+  return thresholdIn(*this, "scaled");
+}
+
+Error RangesFile::readChannels() {
+  const json::Value *found = members().get("channels");
+  if (!found)
+    return Error::success();
+  if (!found->getAsObject())
+    return wrongMember("", members(), "channels", "an object of values");
+  for (const auto &[name, value] : *found->getAsObject()) {
+    ChannelExponents &exponents = channels[StringRef(name)];
+    bool isGood = value.getAsArray() != nullptr;
+    for (const json::Value &number : isGood ? *value.getAsArray() : json::Array()) {
+      std::optional<int64_t> exponent = number.getAsInteger();
+      isGood &= exponent && std::abs(*exponent) <= kMostExponent;
+      exponents.push_back(int8_t(isGood ? *exponent : 0));
+    }
+    if (!isGood)
+      return wrong(
+          "the channels of '" + StringRef(name) + "': ", &value,
+          ("a list of exponents from -" + Twine(kMostExponent) + " to " + Twine(kMostExponent))
+              .str());
+  }
+  return Error::success();
 }
 
 Error RangesFile::readValues() {
@@ -150,11 +163,8 @@ Error RangesFile::readValues() {
   return Error::success();
 }
 
-Expected<RangesFile> RangesFile::read(StringRef path) {
-  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
-  if (!file)
-    return llvm::createStringError(file.getError().message());
-  Expected<json::Value> parsed = json::parse((*file)->getBuffer());
+Expected<RangesFile> RangesFile::parse(StringRef text) {
+  Expected<json::Value> parsed = json::parse(text);
   if (!parsed)
     return parsed.takeError();
   RangesFile result;
@@ -164,10 +174,9 @@ Expected<RangesFile> RangesFile::read(StringRef path) {
     return llvm::createStringError("the member 'cameo_ranges' is not " + Twine(kVersion));
   if (Error error = result.readValues())
     return error;
-  if (Error error = readProducts(*object, "inputs", "the input", result.inputs, readInput))
+  if (Error error = result.readChannels())
     return error;
-  if (Error error =
-          readProducts(*object, "roundings", "the rounding", result.roundings, readRounding))
+  if (Error error = result.readInputs())
     return error;
   return result;
 }

@@ -17,6 +17,8 @@ namespace cameo {
 class RangesFile {
 public:
   static constexpr int64_t kVersion = 1;
+  /// Of a channel's factor, a power of two.
+  static constexpr int64_t kMostExponent = 16;
 
   struct Value {
     std::string name;
@@ -26,18 +28,22 @@ public:
     /// What must not be clipped: the threshold of the value's method, without any the greatest
     /// magnitude.
     llvm::Expected<double> threshold() const;
+    /// The same where its channels are scaled; nothing where that is not known.
+    llvm::Expected<std::optional<double>> scaledThreshold() const;
   };
-  std::vector<Value> values; // in the order of their names
+  std::vector<Value> values;                  // in the order of their names
+  llvm::StringMap<ChannelExponents> channels; // by values' names
   /// By products' names; nothing where the file has no such member.
   std::optional<llvm::StringMap<RecordedRanges::Input>> inputs;
-  std::optional<llvm::StringMap<RecordedRanges::Rounding>> roundings;
 
-  /// Errors do not say which file it is.
-  static llvm::Expected<RangesFile> read(llvm::StringRef path);
+  /// Of a file's content; errors do not say which file it is.
+  static llvm::Expected<RangesFile> parse(llvm::StringRef text);
   const llvm::json::Object &members() const { return *parsed->getAsObject(); }
 
 private:
   llvm::Error readValues();
+  llvm::Error readChannels();
+  llvm::Error readInputs();
   std::unique_ptr<llvm::json::Value> parsed; // values point into it
 };
 

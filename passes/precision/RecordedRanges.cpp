@@ -6,7 +6,10 @@
 #include "dialects/onnx/Onnx.h"
 #include "dialects/onnx/shape/NodeText.h"
 #include "passes/precision/Policy.h"
+#include "passes/precision/QuantizedValue.h"
 #include "passes/precision/RangesFile.h"
+
+#include "llvm/Support/MemoryBuffer.h"
 
 using namespace mlir;
 
@@ -33,49 +36,139 @@ ArrayAttr dimsOf(Value value) {
   return ArrayAttr::get(value.getContext(), all[result.getResultNumber()]);
 }
 
-/// Why ranges of a model with these channels are none of this one's; empty if they are. Who writes
-/// a file without the model's hash need not know of channels either.
-static std::string otherChannels(const llvm::json::Object &file, func::FuncOp function) {
-  std::optional<StringRef> recorded = file.getString("equalized");
-  auto wanted = function->getAttrOfType<StringAttr>(kEqualizedAttr);
-  if (!recorded && (!wanted || !file.getString("model")))
-    return "";
-  if (!wanted)
-    return "they were recorded with equalized ranges, which this model has not";
-  if (!recorded)
-    return "they were recorded without equalized ranges, which this model has";
-  return *recorded == wanted.getValue()
-             ? ""
-             : "they were recorded with ranges equalized by other factors";
+static llvm::Error problem(StringRef path, llvm::Error error) {
+  return llvm::createStringError("ranges in '" + path + "': " + llvm::toString(std::move(error)));
 }
 
-llvm::Expected<RecordedRanges> RecordedRanges::read(StringRef path, StringRef model,
-                                                    func::FuncOp function) {
-  auto problem = [&](const Twine &what) {
-    return llvm::createStringError("ranges in '" + path.str() + "': " + what.str());
-  };
-  llvm::Expected<RangesFile> file = RangesFile::read(path);
+llvm::Expected<RecordedRanges> RecordedRanges::read(StringRef path) {
+  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!file)
-    return problem(llvm::toString(file.takeError()));
-  std::optional<StringRef> recorded = file->members().getString("model");
-  if (recorded && !model.empty() && *recorded != model)
-    return problem("they are of the model with the hash " + *recorded + ", and this one's is " +
-                   model);
-  if (std::string why = otherChannels(file->members(), function); !why.empty())
-    return problem(why);
+    return problem(path, llvm::createStringError(file.getError().message()));
+  return parse((*file)->getBuffer(), path);
+}
+
+llvm::Expected<RecordedRanges> RecordedRanges::parse(StringRef text, StringRef path) {
+  llvm::Expected<RangesFile> file = RangesFile::parse(text);
+  if (!file)
+    return problem(path, file.takeError());
   RecordedRanges result;
+  result.file = path.str();
   for (const RangesFile::Value &value : file->values) {
     llvm::Expected<double> threshold = value.threshold();
     if (!threshold)
-      return problem(llvm::toString(threshold.takeError()));
-    result.byName[value.name] = {value.least, value.most, *threshold};
+      return problem(path, threshold.takeError());
+    llvm::Expected<std::optional<double>> scaled = value.scaledThreshold();
+    if (!scaled)
+      return problem(path, scaled.takeError());
+    result.byName[value.name] = {value.least, value.most,
+                                 *threshold > 0 ? activationScale(float(*threshold)) : 0,
+                                 *scaled ? activationScale(float(**scaled)) : 0};
   }
-  result.hasInputs = file->inputs.has_value();
-  if (result.hasInputs)
-    result.inputs = std::move(*file->inputs);
-  result.hasRoundings = file->roundings.has_value();
-  if (result.hasRoundings)
-    result.roundings = std::move(*file->roundings);
+  result.channels = std::move(file->channels);
+  result.inputs = std::move(file->inputs);
+  if (std::optional<StringRef> hash = file->members().getString("model"))
+    result.model = hash->str();
+  return result;
+}
+
+//===-- As an attribute -----------------------------------------------------------------------===//
+//
+// {file = "r.json", values = {conv1 = array<f64: least, most, scale, scale of scaled channels>},
+//  channels = {conv1 = array<i8: 0, 3, 1>},
+//  inputs = {conv2 = [array<f64: means>, array<f64: shifts>, array<f64: scale>, "conv1"]}}
+
+/// Entries in the order of their names, whatever that of the map is.
+template <typename Each, typename ToAttr>
+static DictionaryAttr toAttr(Builder &b, const llvm::StringMap<Each> &map, ToAttr each) {
+  SmallVector<NamedAttribute> entries;
+  for (const auto &entry : map)
+    entries.push_back(b.getNamedAttr(entry.first(), each(entry.second)));
+  return b.getDictionaryAttr(entries);
+}
+
+/// False where an entry is not of its form: text can be written by hand.
+template <typename Each>
+static bool fromAttr(Attribute attribute, llvm::StringMap<Each> &map,
+                     bool (*readOne)(Attribute, Each &)) {
+  auto entries = dyn_cast_or_null<DictionaryAttr>(attribute);
+  return entries && llvm::all_of(entries, [&](NamedAttribute entry) {
+           return readOne(entry.getValue(), map[entry.getName()]);
+         });
+}
+
+static bool readNumbers(Attribute attribute, std::vector<double> &numbers) {
+  auto list = dyn_cast<DenseF64ArrayAttr>(attribute);
+  if (list)
+    numbers = list.asArrayRef().vec();
+  return bool(list);
+}
+
+static bool readRange(Attribute attribute, RecordedRanges::Range &range) {
+  std::vector<double> read;
+  if (!readNumbers(attribute, read) || read.size() != 4)
+    return false;
+  range = {read[0], read[1], float(read[2]), float(read[3])};
+  return true;
+}
+
+static bool readChannels(Attribute attribute, ChannelExponents &exponents) {
+  auto list = dyn_cast<DenseI8ArrayAttr>(attribute);
+  if (list)
+    exponents = list.asArrayRef().vec();
+  return bool(list);
+}
+
+static bool readInput(Attribute attribute, RecordedRanges::Input &input) {
+  auto list = dyn_cast<ArrayAttr>(attribute);
+  std::vector<double> scale;
+  if (!list || list.size() != 4 || !readNumbers(list[0], input.means) ||
+      !readNumbers(list[1], input.shifts) || !readNumbers(list[2], scale) || scale.size() != 1 ||
+      !isa<StringAttr>(list[3]))
+    return false;
+  input.scale = float(scale.front());
+  input.value = cast<StringAttr>(list[3]).str();
+  return input.means.size() == input.shifts.size();
+}
+
+llvm::Error RecordedRanges::attach(func::FuncOp function, StringRef modelHash) const {
+  if (model && !modelHash.empty() && *model != modelHash)
+    return problem(file, llvm::createStringError("they are of the model with the hash " + *model +
+                                                 ", and this one's is " + modelHash));
+  Builder b(function.getContext());
+  NamedAttrList members;
+  members.set("file", b.getStringAttr(file));
+  members.set("values", toAttr(b, byName, [&](const Range &range) {
+                return b.getDenseF64ArrayAttr({range.least, range.most, range.scale, range.scaled});
+              }));
+  if (!channels.empty())
+    members.set("channels", toAttr(b, channels, [&](const ChannelExponents &exponents) {
+                  return b.getDenseI8ArrayAttr(exponents);
+                }));
+  if (inputs)
+    members.set("inputs", toAttr(b, *inputs, [&](const Input &input) {
+                  return b.getArrayAttr(
+                      {b.getDenseF64ArrayAttr(input.means), b.getDenseF64ArrayAttr(input.shifts),
+                       b.getDenseF64ArrayAttr(double(input.scale)), b.getStringAttr(input.value)});
+                }));
+  function->setAttr(kRangesAttr, members.getDictionary(b.getContext()));
+  return llvm::Error::success();
+}
+
+FailureOr<RecordedRanges> RecordedRanges::of(func::FuncOp function) {
+  RecordedRanges result;
+  auto attached = function->getAttrOfType<DictionaryAttr>(kRangesAttr);
+  if (!attached)
+    return result;
+  auto name = attached.getAs<StringAttr>("file");
+  bool isGood = name && fromAttr(attached.get("values"), result.byName, readRange);
+  if (Attribute found = attached.get("channels"))
+    isGood &= fromAttr(found, result.channels, readChannels);
+  if (Attribute found = attached.get("inputs"))
+    isGood &= fromAttr(found, result.inputs.emplace(), readInput);
+  if (!isGood)
+    return function.emitError() << "'" << kRangesAttr
+                                << "' is not of the form in which cameo-attach-ranges leaves it";
+  result.file = name.str();
   return result;
 }
 

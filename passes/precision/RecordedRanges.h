@@ -6,30 +6,36 @@
 //
 // A value is called as `cameoc --stop-after=normalized --emit=onnx` calls it: an input by its name,
 // a node's first result by the node's name, its others by that and their number ("split:1").
-// "model" is the hash of the model's file, as the executable's --info prints it, "equalized" that
-// of the factors by which cameo-equalize-ranges has scaled its channels; what 8 bits must not clip
-// is the threshold of the value's method, without one the range's magnitude.
+// "model" is the hash of the model's file, as the executable's --info prints it. What 8 bits must not
+// clip is the threshold of the value's method, without one the range's magnitude.
+//
+// "channels" has exponents of powers of two by which a value's channels are multiplied before it is
+// quantised for products, whose weights are divided by them. "scaled" has a value's thresholds then:
+//
+//   "channels": {"conv1": [0, 3, 1]},
+//   "ranges": {"conv1": {..., "scaled": {"max": 12.25, "entropy": 9.5}}, ...}
+//
 // "inputs" has what bias correction needs of the first operands of convolutions and Gemms, by the
-// product's name; lists are by input channel and place in the window:
+// product's name; lists are by input channel and place in the window, without the factors of channels:
 //
 //   {"conv2": {"value": "relu1", "scale": 0.078125, "means": [...], "shifts": [...]}}
-//
-// "roundings" has how weights of products are rounded, by the product's name: for each channel the
-// scale for which that holds, and in Base64 a bit for each weight, row-major and lowest bit first,
-// which is set where it is rounded up:
-//
-//   {"conv2": {"scales": [...], "up": "cQ=="}}
 //
 // Members that are not named here are for whoever wrote the file. RangesFile.h reads all of it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "dialects/onnx/Onnx.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Error.h"
 
 namespace cameo {
+
+/// Of each channel of a value: the exponent of the power of two by which it is multiplied before it is
+/// quantised. Empty: all are 0.
+using ChannelExponents = std::vector<int8_t>;
 
 /// What a value is called in such files; empty where its node has no name.
 std::string valueName(mlir::Value value);
@@ -39,32 +45,39 @@ mlir::ArrayAttr dimsOf(mlir::Value value);
 struct RecordedRanges {
   struct Range {
     double least, most;
-    double threshold; // the magnitude that must not be clipped; 0 where there is nothing but zeros
+    float scale;      // for 8 bits; 0 where there is nothing but zeros
+    float scaled = 0; // the same where its channels are scaled; 0: it is not known
   };
   llvm::StringMap<Range> byName;
+  /// By names of values: what their channels are multiplied by before they are quantised for products.
+  llvm::StringMap<ChannelExponents> channels;
 
   /// What a product reads, on average over samples and the places of its results: zero where a
   /// place is padding.
   struct Input {
     std::string value;
-    double scale;                      // by which it was quantised for `shifts`
+    float scale;                       // by which it was quantised for `shifts`
     std::vector<double> means, shifts; // shifts: what quantising it adds
   };
-  llvm::StringMap<Input> inputs;
-  bool hasInputs = false; // whether they were recorded, which may be none
+  /// By products' names; nothing where they were not recorded.
+  std::optional<llvm::StringMap<Input>> inputs;
 
-  struct Rounding {
-    std::vector<double> scales; // by output channel
-    std::vector<bool> isUp;     // by weight; and some more, up to whole bytes
-  };
-  llvm::StringMap<Rounding> roundings;
-  bool hasRoundings = false; // likewise
+  std::string file;                 // as errors call it
+  std::optional<std::string> model; // the hash of its file, where it is known
 
-  /// Ranges of another model than that with the hash `model` are refused; either is empty where it
-  /// is not known. So are those of a model whose channels were scaled by other factors than the
-  /// function's.
-  static llvm::Expected<RecordedRanges> read(llvm::StringRef path, llvm::StringRef model,
-                                             mlir::func::FuncOp function);
+  static llvm::Expected<RecordedRanges> read(llvm::StringRef path);
+  /// Of a file's content.
+  static llvm::Expected<RecordedRanges> parse(llvm::StringRef text, llvm::StringRef path);
+
+  /// Puts them on the function as `onnx.ranges`, where passes find them. Those of another model than
+  /// that with the hash `modelHash`, which is empty where it is not known, are an error.
+  llvm::Error attach(mlir::func::FuncOp function, llvm::StringRef modelHash) const;
+  /// What a function has; no values and no file where it has none.
+  static mlir::FailureOr<RecordedRanges> of(mlir::func::FuncOp function);
 };
+
+/// On a function: the ranges of its values.
+inline constexpr llvm::StringLiteral kRangesAttr =
+    onnx::OnnxDialect::RangesAttrHelper::getNameStr();
 
 } // namespace cameo

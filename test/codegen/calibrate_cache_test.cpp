@@ -15,12 +15,18 @@ namespace {
 
 CalibrationCache example() {
   CalibrationCache cache;
-  cache.source = {0x16e89c4be18b0e5f, 0, "train.npz", 0x1234, 1, 512, "", ""};
+  cache.source = {0x16e89c4be18b0e5f, 0, "train.npz", 0x1234, 1, 512, ""};
   cache.method = {CalibrationMethod::Entropy, 99.99};
-  CalibratedValue conv{
-      "conv1",        -7.25, 9.5, 0, {{9.5f, 8.1f, 9, 1e-30f}}, CalibrationMethod::Entropy,
-      {{41, 0, 7}, 4}};
-  CalibratedValue split{"split:1", 0, 1, 3, {{1, 1, 1, 0.75f}}, CalibrationMethod::Entropy, {}};
+  CalibratedValue conv{"conv1",
+                       -7.25,
+                       9.5,
+                       0,
+                       {{9.5f, 8.1f, 9, 1e-30f}},
+                       std::nullopt,
+                       CalibrationMethod::Entropy,
+                       {{41, 0, 7}, 4}};
+  CalibratedValue split{
+      "split:1", 0, 1, 3, {{1, 1, 1, 0.75f}}, std::nullopt, CalibrationMethod::Entropy, {}};
   cache.values = {conv, split};
   return cache;
 }
@@ -76,34 +82,44 @@ TEST_F(CalibrateCacheTest, IsReadAsItWasWritten) {
 TEST_F(CalibrateCacheTest, KeepsWhatProductsNeed) {
   CalibrationCache cache = example();
   cache.inputs = {{"conv2", "conv1", 0.0625f, {0.25f}, {-0.01f}}};
-  cache.roundings = {{"conv2",
-                      {0.5f, 1e-30f},
-                      {true, false, false, false, false, true, true, false, true, false}}};
+  cache.channels.emplace();
+  (*cache.channels)["split:1"] = {0, 0};
+  (*cache.channels)["conv1"] = {-16, 0, 16};
   EXPECT_TRUE(StringRef(cache.text()).contains(R"(,
+  "channels": {
+    "conv1": [-16, 0, 16],
+    "split:1": [0, 0]
+  },
   "inputs": {
     "conv2": {"value": "conv1", "scale": 0.0625, "means": [0.25], "shifts": [-0.01]}
-  },
-  "roundings": {
-    "conv2": {"scales": [0.5, 1e-30], "up": "YQE="}
   }
 }
 )")) << cache.text();
   EXPECT_EQ(whole(read(cache.text())).text(), cache.text());
   cache.inputs.emplace();
-  cache.roundings.emplace();
+  cache.channels.emplace();
   EXPECT_EQ(whole(read(cache.text())).text(), cache.text());
-  std::string text = example().text();
-  text.insert(text.rfind("\n}"), R"(, "roundings": {"conv2": {"scales": [1], "up": "?"}})");
-  EXPECT_EQ(refusal(text), "the rounding of 'conv2': 'up': expected Base64, found \"?\"");
+}
+
+TEST_F(CalibrateCacheTest, KeepsThresholdsOfScaledChannels) {
+  CalibrationCache cache = example();
+  cache.values[0].scaled = Thresholds{{4, 3, 2, 1e-30f}};
+  EXPECT_EQ(whole(read(cache.text())).text(), cache.text());
+  llvm::Expected<RecordedRanges> ranges = RecordedRanges::parse(cache.text(), "r.json");
+  ASSERT_TRUE(bool(ranges)) << llvm::toString(ranges.takeError());
+  EXPECT_EQ(ranges->byName["conv1"].scale, activationScale(8.1f));
+  EXPECT_EQ(ranges->byName["conv1"].scaled, activationScale(3));
+  EXPECT_EQ(ranges->byName["split:1"].scaled, 0);
 }
 
 TEST_F(CalibrateCacheTest, AnotherMethodNeedsNoRun) {
   CalibrationCache cache = example();
   cache.inputs.emplace();
-  cache.roundings.emplace();
+  cache.channels.emplace();
   EXPECT_TRUE(cache.adopt({CalibrationMethod::Mse, 99.99}));
   EXPECT_EQ(cache.values[1].chosen, CalibrationMethod::Mse);
-  EXPECT_FALSE(cache.inputs || cache.roundings); // of what was quantised by the other one
+  EXPECT_FALSE(cache.inputs); // of what was quantised by the other one
+  EXPECT_TRUE(cache.channels);
   // What was chosen by hand stays.
   cache.values[0].chosen = CalibrationMethod::Max;
   EXPECT_TRUE(cache.adopt({CalibrationMethod::Mse, 99.9}));
@@ -153,14 +169,20 @@ TEST_F(CalibrateCacheTest, WhatIsNotACacheIsRefused) {
             "'conv1' has no 'method' and 'thresholds' of calibration");
 }
 
-TEST_F(CalibrateCacheTest, MembersOfProductsThatAreNoneAreRefused) {
+TEST_F(CalibrateCacheTest, MembersThatAreNoneAreRefused) {
   auto with = [&](StringRef member) {
     std::string text = example().text();
     return refusal(text.insert(text.rfind("\n}"), (", " + member).str()));
   };
   EXPECT_EQ(with(R"("inputs": [1, 2])"), "'inputs': expected an object of products, found [1,2]");
-  EXPECT_EQ(with(R"("roundings": "none")"),
-            "'roundings': expected an object of products, found \"none\"");
+  EXPECT_EQ(with(R"("channels": "none")"),
+            "'channels': expected an object of values, found \"none\"");
+  EXPECT_EQ(with(R"("channels": {"x": 3})"),
+            "the channels of 'x': expected a list of exponents from -16 to 16, found 3");
+  EXPECT_EQ(with(R"("channels": {"x": [0, 1.5]})"),
+            "the channels of 'x': expected a list of exponents from -16 to 16, found [0,1.5]");
+  EXPECT_EQ(with(R"("channels": {"x": [0, -17]})"),
+            "the channels of 'x': expected a list of exponents from -16 to 16, found [0,-17]");
   EXPECT_EQ(with(R"("inputs": {"conv2": 3})"), "the input of 'conv2': expected an object, found 3");
   EXPECT_EQ(with(R"("inputs": {"conv2": {"scale": 1, "means": [], "shifts": []}})"),
             "the input of 'conv2': 'value': expected a text, found nothing");
@@ -170,8 +192,6 @@ TEST_F(CalibrateCacheTest, MembersOfProductsThatAreNoneAreRefused) {
             "the input of 'conv2': 'means': expected a list of finite numbers, found [1,true]");
   EXPECT_EQ(with(R"("inputs": {"conv2": {"value": "x", "scale": 1, "means": [1], "shifts": []}})"),
             "the input of 'conv2': 'shifts': expected 1 numbers, as many as 'means' has, found 0");
-  EXPECT_EQ(with(R"("roundings": {"conv2": {"scales": 1, "up": ""}})"),
-            "the rounding of 'conv2': 'scales': expected a list of finite numbers, found 1");
 }
 
 TEST(CalibrateTensorRtCache, ScalesByName) {

@@ -33,17 +33,17 @@ TEST(Constants, ThoseThatNothingRefersToAreReleased) {
   add("b", DenseResourceElementsAttr::get(square, shared.getRawHandle()));
   rt::ConstantOp old = add("c", replaced);
 
-  EXPECT_EQ(onnx::releaseUnusedConstants(*module), 4000);
+  EXPECT_EQ(onnx::releaseUnusedConstants({*module}), 4000);
   EXPECT_FALSE(onnx::constantBytes(unused));
   ASSERT_TRUE(onnx::constantBytes(replaced));
   old.erase();
-  EXPECT_EQ(onnx::releaseUnusedConstants(*module), 4000);
+  EXPECT_EQ(onnx::releaseUnusedConstants({*module}), 4000);
   EXPECT_FALSE(onnx::constantBytes(replaced));
   for (DenseResourceElementsAttr live : {kept, shared}) {
     ASSERT_TRUE(onnx::constantBytes(live));
     EXPECT_EQ(onnx::constantBytes(live)->get().back(), 'x');
   }
-  EXPECT_EQ(onnx::releaseUnusedConstants(*module), 0);
+  EXPECT_EQ(onnx::releaseUnusedConstants({*module}), 0);
 }
 
 } // namespace

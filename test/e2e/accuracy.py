@@ -5,7 +5,7 @@ A small network with layers that 8 bits hurt is compiled with several contracts.
 is compiled, which cameo-compare says by itself, from the overrides of the report; and no smaller
 choice of layers holds, which ONNX Runtime says of the Q/DQ models of all of them. Threads and batch
 change nothing. What a layer alone does to the outputs is what ONNX Runtime says of its Q/DQ model, with
-biases that correction adds or widens. A budget that is too short, and contracts that nothing keeps, are errors.
+biases that correction adds or widens, with channel scales and without; with them the bad layers are none. A budget that is too short, and contracts that nothing keeps, are errors.
 
 --long takes more networks, contracts of all kinds, and the demo's network with all test images, whose
 thresholds are chosen badly, and which keeps its accuracy by labels.
@@ -33,8 +33,12 @@ ROOT = Path(__file__).resolve().parents[2]
 DEMO, SCHEMA = ROOT / "examples" / "fashion", ROOT / "docs" / "report.schema.json"
 # ONNX Runtime rounds between two quanta as it likes: rows that may fall to another class.
 SLACK = 0.02
+# Channel scales would mend what is planted.
+PLANTED = ("--calibration-method=max", "--channel-scales=off")
 # Samples by which a layer's noise is measured, and how far ONNX Runtime's figure may be, in dB.
 NOISE_SAMPLES, NOISE_SLACK = 32, 0.2
+# What each layer alone leaves with channel scales, in dB: without, 4 or 5 where one is planted.
+SCALED_DB = 35
 
 
 def images(seed, count):
@@ -177,11 +181,10 @@ class Accuracy:
         onnx.save(network(seed, bad), model)
         feed = {"image": images(seed, SAMPLES)}
         numpy.savez(data, **feed)
-        method = "--calibration-method=max"
-        found, seconds, step = self.search(model, data, contract, method)
+        found, seconds, step = self.search(model, data, contract, *PLANTED)
         if not found:
             return self.judge(case, step.how(), step)
-        self.make_ranges(model, data, method)
+        self.make_ranges(model, data, *PLANTED)
         rows, decibel, compared = self.compared(model, data, found)
         is_noise = contract.endswith("dB")
         reached = decibel if is_noise else rows
@@ -200,16 +203,19 @@ class Accuracy:
         self.judge(f"{case}-fewest", len(kept) > size and f"{choice} are enough, not {kept}", step)
         return found
 
-    def check_corrected(self, seed, bad, contract):
-        """Trials have the biases that correction gives."""
+    def check_corrected(self, case, seed, bad, contract, *more):
+        """Trials have the biases that correction gives, and channels as they are scaled."""
         model, data = self.work / "corrected.onnx", self.work / "data.npz"
         onnx.save(network(seed, bad, has_one_bias=True), model)
         feed = {"image": images(seed, SAMPLES)}
         numpy.savez(data, **feed)
-        flags = ("--calibration-method=max", "--bias-correction")
+        flags = ("--calibration-method=max", "--bias-correction", *more)
         found, _, step = self.search(model, data, contract, *flags)
         if not found:
-            return self.judge("corrected", step.how(), step)
+            return self.judge(case, step.how(), step)
+        if "--channel-scales=off" not in flags:
+            worst = min(layer["sqnr"] for layer in found["layers"])
+            self.judge(f"{case}-mended", worst < SCALED_DB and f"a layer alone leaves {worst:.1f} dB", step)
         self.make_ranges(model, data, *flags)
         some = {"image": feed["image"][:NOISE_SAMPLES]}
         wanted = typed_networks.run_reference(onnx.load(model), some)["logits"]
@@ -217,17 +223,17 @@ class Accuracy:
             alone = ["--precision-of=*=fp32", f"--precision-of={layer['name']}=int8"]
             theirs, uncorrected = (decibels(self.exported(model, [*alone, *more], some), wanted)
                                    for more in (["--bias-correction"], []))
-            print(f"corrected: {layer['name']} alone leaves {layer['sqnr']:.1f} dB, by ONNX Runtime "
+            print(f"{case}: {layer['name']} alone leaves {layer['sqnr']:.1f} dB, by ONNX Runtime "
                   f"{theirs:.1f} dB, {uncorrected:.1f} dB without correction", flush=True)
-            self.judge(f"corrected-{layer['name']}", abs(theirs - layer["sqnr"]) > NOISE_SLACK and
+            self.judge(f"{case}-{layer['name']}", abs(theirs - layer["sqnr"]) > NOISE_SLACK and
                        f"{layer['sqnr']} dB, by ONNX Runtime {theirs}", step)
         return None
 
     def check_same(self, found, contract):
         """Threads and batch change nothing."""
         model, data = self.work / "planted-1.onnx", self.work / "data.npz"
-        again, _, step = self.search(model, data, contract, "--calibration-method=max", "-j1",
-                                     "--calibration-batch=5", name="again")
+        again, _, step = self.search(model, data, contract, *PLANTED, "-j1", "--calibration-batch=5",
+                                     name="again")
         self.judge("same", again != found and f"{again} and {found}", step)
 
     def expect(self, case, step, *texts):
@@ -288,7 +294,8 @@ def main():
     found = accuracy.check_planted(1, (2, 4), "95%")
     if found:
         accuracy.check_same(found, "95%")
-    accuracy.check_corrected(1, (2, 4), "20dB")
+    accuracy.check_corrected("corrected", 1, (2, 4), "20dB", "--channel-scales=off")
+    accuracy.check_corrected("scaled", 1, (2, 4), "50dB")
     accuracy.check_errors()
     if options.long:
         accuracy.check_demo(10000, "entropy", "99%")

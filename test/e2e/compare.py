@@ -132,8 +132,8 @@ class Comparisons:
         numpy.savez(others, image=numpy.random.default_rng(4).random((7, 1, 28, 28), numpy.float32))
         data = (f"--data={self.data}", "--values=Relu", "--samples=4")
         for name, flags in (("plain", ()), ("max", ("--calibration-method=max", )),
-                            ("all", ("--equalize-ranges", "--bias-correction",
-                                     "--learn-rounding", "--calibration-batch=3"))):
+                            ("all", ("--channel-scales=off", "--bias-correction",
+                                     "--calibration-batch=3"))):
             ranges, cache = (self.work / f"calibrates-{name}.{part}" for part in ("ranges", "cache"))
             cache.unlink(missing_ok=True)
             step = harness.run([self.suite.tool("cameoc"), MODEL, "-o", ranges, "--emit=ranges",

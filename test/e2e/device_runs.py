@@ -150,7 +150,7 @@ class DeviceRuns:
                 "batch": ["--calibration-batch=7"],
                 "host": ["--calibration-histograms=host"],
                 "best": ["--calibration-method=best"],
-                "second-run": ["--bias-correction", "--learn-rounding"]}
+                "second-run": ["--bias-correction"]}
         for gpu, architecture in GPUS.items():
             kernels = self.kernels_for(architecture)
             for name, flags in runs.items():

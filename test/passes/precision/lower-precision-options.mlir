@@ -5,7 +5,7 @@
 // RUN: cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{precision=fp16 nodes=MatMul=tf32;first=bf16}),cameo-report-decisions)' 2>&1 | FileCheck %s --check-prefix=LAST
 // RUN: cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{nodes=first=fp16}))' | FileCheck %s --check-prefix=ONE
 // RUN: echo '{"cameo_ranges": 1, "ranges": {"exp": {"min": 0, "max": 9}, "second": {"min": -1, "max": 4e4}}}' > %t.json
-// RUN: cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{precision=fp16 ranges=%t.json}),cameo-report-decisions)' 2>&1 | FileCheck %s --check-prefix=RANGES
+// RUN: cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-attach-ranges{file=%t.json},cameo-lower-precision{precision=fp16}),cameo-report-decisions)' 2>&1 | FileCheck %s --check-prefix=RANGES
 
 // RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{precision=int4}))' 2>&1 | FileCheck %s --check-prefix=NONE
 // NONE: error: precision 'int4' is not one of fp32, tf32, fp16, bf16 and int8
@@ -21,19 +21,19 @@
 // TYPE: error: --precision-of: 'fp8' in 'first=fp8' is not one of fp32, tf32, fp16, bf16 and int8
 // RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{nodes=[=fp16}))' 2>&1 | FileCheck %s --check-prefix=GLOB
 // GLOB: error: --precision-of: '[' is not a pattern: {{.}}
-// RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{precision=fp16 ranges=%t.none}))' 2>&1 | FileCheck %s --check-prefix=NOFILE
+// RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-attach-ranges{file=%t.none},cameo-lower-precision{precision=fp16}))' 2>&1 | FileCheck %s --check-prefix=NOFILE
 // NOFILE: error: ranges in '{{.*}}.none': No such file or directory
 // RUN: echo '{"ranges": {}}' > %t.old
-// RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{precision=fp16 ranges=%t.old}))' 2>&1 | FileCheck %s --check-prefix=VERSION
+// RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-attach-ranges{file=%t.old},cameo-lower-precision{precision=fp16}))' 2>&1 | FileCheck %s --check-prefix=VERSION
 // VERSION: error: ranges in '{{.*}}.old': the member 'cameo_ranges' is not 1
 // RUN: echo '{"cameo_ranges": 1}' > %t.empty
-// RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{precision=fp16 ranges=%t.empty}))' 2>&1 | FileCheck %s --check-prefix=EMPTY
+// RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-attach-ranges{file=%t.empty},cameo-lower-precision{precision=fp16}))' 2>&1 | FileCheck %s --check-prefix=EMPTY
 // EMPTY: error: ranges in '{{.*}}.empty': 'ranges': expected an object of values, found nothing
 // RUN: echo '{"cameo_ranges": 1, "ranges": {"first": {"min": 2, "max": 1}}}' > %t.wrong
-// RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{precision=fp16 ranges=%t.wrong}))' 2>&1 | FileCheck %s --check-prefix=WRONG
+// RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-attach-ranges{file=%t.wrong},cameo-lower-precision{precision=fp16}))' 2>&1 | FileCheck %s --check-prefix=WRONG
 // WRONG: error: ranges in '{{.*}}.wrong': 'first' is not an object of two numbers, 'min' and 'max'
 // RUN: echo '{"cameo_ranges": 1, "ranges": {"conv1": {"min": 0, "max": 1}}}' > %t.other
-// RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{precision=fp16 ranges=%t.other}))' 2>&1 | FileCheck %s --check-prefix=OTHER
+// RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-attach-ranges{file=%t.other},cameo-lower-precision{precision=fp16}))' 2>&1 | FileCheck %s --check-prefix=OTHER
 // OTHER: error: ranges in '{{.*}}.other': none of its 1 names is that of a value of this model
 
 // BF16 has FP32's range: an exponential is no danger there.

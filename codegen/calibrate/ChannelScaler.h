@@ -1,0 +1,67 @@
+// Channels of one tensor have one scale in 8 bits, whatever their sizes. What computes a value can
+// multiply each channel by a power of two, and the products that read it divide their weights by it: which
+// powers make the noise of both smallest, by samples and weights?
+//
+// Of channel c with the greatest magnitude a and products' greatest weight w, each beside the greatest of
+// all channels, candidates are a^-p * w^(1-p) for p = 0, 1/4, ... 1: from scales that even out weights to
+// those that even out what is multiplied (G. Xiao and others, SmoothQuant, ICML 2023; p is its migration
+// strength). Each class of values takes the candidate with the least noise of rounding, over what its
+// products give:
+//
+//   sum over weights of   step(x)^2 w^2  +  step(w)^2 E[x^2]
+//
+// and what only sums read, the least noise of its own.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "codegen/Run.h"
+#include "passes/precision/ChannelPaths.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/ThreadPool.h"
+
+namespace cameo {
+
+class ChannelScaler {
+public:
+  /// Samples that are looked at: of more the first.
+  static constexpr uint64_t kSamples = 64;
+
+  /// Takes the weights of a module at stage normalized, which stays as it is.
+  ChannelScaler(mlir::ModuleOp module, llvm::ArrayRef<TensorPort> taps);
+
+  /// Whether `add` takes the tap.
+  bool isSource(unsigned tap) const { return sourceOfTap.count(tap) != 0; }
+  void add(const TappedValue &value);
+  /// After all samples.
+  void choose(llvm::ThreadPoolInterface &threads);
+
+  struct Scaled {
+    int64_t axis;
+    ChannelExponents exponents;
+    /// Channels times their factors, or divided by them.
+    void multiply(llvm::MutableArrayRef<float> numbers, llvm::ArrayRef<int64_t> shape,
+                  bool isInverse = false) const;
+  };
+  /// Of a value whose channels are scaled, by its name; null for others.
+  const Scaled *of(llvm::StringRef name) const;
+  /// By names of sources.
+  const llvm::StringMap<ChannelExponents> &exponents() const { return chosen; }
+
+private:
+  struct Statistics {
+    std::vector<double> greatest, squares; // by channel: magnitude, and the sum of squares
+    uint64_t places = 0;                   // that the sums are of
+  };
+  void choose(const ChannelPaths::Class &joined, std::vector<ChannelExponents> &exponents) const;
+
+  mlir::func::FuncOp function;
+  ChannelPaths paths;
+  std::vector<Statistics> statistics; // by source
+  llvm::DenseMap<unsigned, unsigned> sourceOfTap;
+  llvm::StringMap<ChannelExponents> chosen;
+  llvm::StringMap<Scaled> scaled; // by value
+};
+
+} // namespace cameo
