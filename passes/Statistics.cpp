@@ -28,6 +28,15 @@ void PassStatistics::attach(DialectRegistry &registry) {
   registry.addExtension(extend);
 }
 
+uint64_t PassStatistics::get(StringRef pass, StringRef statistic) {
+  std::lock_guard lock(mutex);
+  auto found = passes.find(pass.str());
+  if (found == passes.end())
+    return 0;
+  auto value = found->second.find(statistic.str());
+  return value == found->second.end() ? 0 : value->second;
+}
+
 void PassStatistics::add(StringRef pass, StringRef statistic, uint64_t amount) {
   std::lock_guard lock(mutex);
   passes[pass.str()][statistic.str()] += amount;

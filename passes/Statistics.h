@@ -24,6 +24,8 @@ public:
 
   void add(llvm::StringRef pass, llvm::StringRef statistic, uint64_t amount);
 
+  uint64_t get(llvm::StringRef pass, llvm::StringRef statistic);
+
   /// By pass and statistic, in the order of their names.
   void print(llvm::raw_ostream &output);
 

@@ -19,7 +19,8 @@ namespace json = llvm::json;
 /// Inputs that a line names; the others are counted.
 static constexpr size_t kNamedInputs = 3;
 
-void Summary::readProducts(mlir::ModuleOp module) {
+void Summary::readProducts(mlir::ModuleOp module, PassStatistics &statistics) {
+  scaled = unsigned(statistics.get("cameo-insert-quantization", "scaled"));
   module.walk([&](mlir::Operation *op) {
     if (policyOf(op).role != Role::Product)
       return;
@@ -97,6 +98,7 @@ static std::string accuracyText(const AccuracyResult &accuracy) {
 /// Of the inputs: which sizes are open, or all sizes.
 static std::string sizesText(const json::Object &manifest) {
   std::vector<std::string> open, inputs;
+  std::string fix; // what --shapes takes to fix the first of them
   const json::Array *entries = manifest.getArray("entries");
   const json::Object *entry =
       entries && !entries->empty() ? entries->front().getAsObject() : nullptr;
@@ -104,16 +106,27 @@ static std::string sizesText(const json::Object &manifest) {
   for (const json::Value &value : list ? *list : json::Array()) {
     const json::Object *input = value.getAsObject();
     const json::Array *dims = input ? input->getArray("dims") : nullptr;
-    std::vector<std::string> sizes;
+    std::vector<std::string> sizes, fixed;
     for (const json::Value &dim : dims ? *dims : json::Array()) {
       std::optional<int64_t> number = dim.getAsInteger();
-      sizes.push_back(number ? std::to_string(*number) : dim.getAsString().value_or("").str());
-      if (!number)
+      StringRef name = dim.getAsString().value_or("");
+      sizes.push_back(number ? std::to_string(*number) : name.empty() ? "?" : name.str());
+      fixed.push_back(number ? sizes.back() : "8");
+      if (!number && !name.empty())
         addOnce(open, sizes.back());
+      if (!number && fix.empty() && !name.empty())
+        fix = sizes.back() + ":8";
     }
-    if (input)
-      inputs.push_back(
-          (input->getString("name").value_or("") + " " + llvm::join(sizes, "x")).str());
+    if (!input)
+      continue;
+    std::string name = input->getString("name").value_or("").str();
+    inputs.push_back(name + " " + llvm::join(sizes, "x"));
+    // A size without a name is fixed with all of its input's.
+    if (llvm::is_contained(sizes, "?")) {
+      addOnce(open, inputs.back());
+      if (fix.empty())
+        fix = name + ":" + llvm::join(fixed, "x");
+    }
   }
   if (open.empty()) {
     size_t named = std::min(inputs.size(), kNamedInputs);
@@ -127,7 +140,7 @@ static std::string sizesText(const json::Object &manifest) {
                      llvm::formatv("; schedules and estimates take {0} for {1}",
                                    int64_t(kUnknownSize), open.size() == 1 ? "it" : "each")
                          .str();
-  return text + "; --shapes=" + open.front() + ":8 fixes " + (open.size() == 1 ? "it" : "one");
+  return text + "; --shapes=" + fix + " fixes " + (open.size() == 1 ? "it" : "one");
 }
 
 void Summary::print(llvm::raw_ostream &output, StringRef path, StringRef manifest, double seconds,
@@ -148,6 +161,8 @@ void Summary::print(llvm::raw_ostream &output, StringRef path, StringRef manifes
     all += count;
   if (all)
     text += "; " + plural(all, "product") + ": " + countsText(products, precisionName);
+  if (scaled)
+    text += "; channels of " + plural(scaled, "value") + " scaled";
   if (accuracy)
     text += accuracyText(*accuracy);
   if (products.count(Precision::FP16) && !hasRanges)

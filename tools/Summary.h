@@ -3,6 +3,7 @@
 #pragma once
 
 #include "codegen/calibrate/KeepAccuracy.h"
+#include "passes/Statistics.h"
 #include "passes/precision/Policy.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -13,8 +14,8 @@ namespace cameo {
 
 class Summary {
 public:
-  /// Counts the products of a module at stage precision.
-  void readProducts(mlir::ModuleOp module);
+  /// Counts the products of a module at stage precision, with what passes have counted up to there.
+  void readProducts(mlir::ModuleOp module, PassStatistics &statistics);
 
   /// `hasRanges`: whether it was known what overflows FP16. `accuracy` may be null.
   ///
@@ -26,6 +27,7 @@ public:
 
 private:
   std::map<Precision, unsigned> products;
+  unsigned scaled = 0; // values whose channels are
 };
 
 } // namespace cameo

@@ -174,7 +174,7 @@ LogicalResult Invocation::compile() {
   if (*compiler.stage() < Stage::Precision && options.lastStage() == Stage::Host) {
     if (failed(compiler.runTo(Stage::Precision)))
       return failure();
-    summary.readProducts(compiler.module());
+    summary.readProducts(compiler.module(), compiler.statistics());
   }
   return success(succeeded(compiler.runTo(options.lastStage())) && succeeded(write()));
 }

@@ -82,11 +82,21 @@ private:
       open.push_back({&node, number});
       int64_t bytes = 0;
       for (unsigned i : converted->results)
-        if (!isOutput(node.op->getResult(i)) && !plan.quantized.contains(node.op->getResult(i)))
+        if (!isOutput(node.op->getResult(i)) && !plan.quantized.contains(node.op->getResult(i)) &&
+            !isStoredAsNumbers(node.op->getResult(i)))
           bytes += kWiderBytes * estimatedElements(node.op->getResult(i));
       cut.addEdge(MinCut::kSource, number, bytes);
     }
     places.try_emplace(node.op, Place{number, std::move(*converted)});
+  }
+
+  /// Dequantised, perhaps with its channels as they were: what reads it computes it.
+  bool isStoredAsNumbers(Value value) const {
+    if (auto product = value.getDefiningOp<onnx::MulOp>();
+        product && onnx::constantValue(product->getOperand(1)))
+      value = product->getOperand(0);
+    Operation *op = value.getDefiningOp();
+    return isa_and_nonnull<onnx::DequantizeLinearOp>(op) && quantized.contains(op);
   }
 
   /// Stored as the model's output is, whatever the node.
@@ -126,8 +136,8 @@ private:
       return;
     // Stored in the type that readers want; only where they want two it is stored twice.
     Operation *op = value.getDefiningOp();
-    if (isa_and_nonnull<onnx::DequantizeLinearOp>(op) && quantized.contains(op))
-      return; // stored as its numbers
+    if (isStoredAsNumbers(value))
+      return;
     if (quantized.contains(op))
       writer = cut.addNode();
     llvm::SmallSetVector<unsigned, 4> readers;

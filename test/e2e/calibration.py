@@ -355,6 +355,8 @@ class Calibration:
             noise[case] = float(numpy.square(int8 - wanted).sum() / numpy.square(wanted).sum())
             launches[case] = len(harness.launched(json.loads(report.read_text())))
             off = float(numpy.abs(outputs[0] - int8).max() / numpy.abs(int8).max() * 127)
+            said = "; channels of " in built.step.output and " values scaled" in built.step.output
+            self.judge(f"channels-{case}-said", said != (case == "on") and built.step.output, built.step)
             self.judge(f"channels-{case}-equal", off > 1 and f"{off:.2f} quanta off ONNX Runtime's results", other)
         decibels = {case: -10 * numpy.log10(ratio) for case, ratio in noise.items()}
         print(f"channel scales: {decibels['on']:.1f} dB, without {decibels['off']:.1f} dB", flush=True)

@@ -64,6 +64,17 @@ def check_summary(tests):
     fixed = tests.compile("--shapes=N:2,S:5", "--precision=fp16")
     tests.judge("summary-fixed", fixed, 0, f"{products} products: {products} fp16; taken to fit FP16, "
                 "as there are no --ranges\n", "\nsizes of inputs: x 2x5x32\n")
+    nameless = onnx.ModelProto()
+    nameless.CopyFrom(tests.model)
+    for value in (*nameless.graph.input, *nameless.graph.output, *nameless.graph.value_info):
+        value.type.tensor_type.shape.dim[0].ClearField("dim_param")
+    onnx.save(nameless, tests.folder / "nameless.onnx")
+    for case, words, text in (("", [], "open sizes: S, x ?xSx32; schedules and estimates take 64 for each; "
+                                       "--shapes=S:8 fixes one\n"),
+                              ("-alone", ["--shapes=S:5"], "open sizes: x ?x5x32; schedules and estimates take 64 for "
+                                                           "it; --shapes=x:8x5x32 fixes it\n")):
+        step = tests.run("nameless.onnx", "-o", "nameless", "--target=sim:sm_80", *words)
+        tests.judge(f"summary-nameless{case}", step, 0, text)
     for case, words in {"quiet": ["-q"], "quiet-long": ["--quiet"], "onnx": ["--emit=onnx"],
                         "stage": ["--stop-after=tiled"]}.items():
         step = tests.compile(*words)
@@ -81,7 +92,7 @@ def check_int8(tests):
     numpy.savez(tests.folder / "data.npz",
                 x=numpy.random.default_rng(1).standard_normal((8, 5, 32)).astype(numpy.float32))
     step = tests.compile("--precision=int8", "--calibration-data=data.npz", "--accuracy=10dB")
-    tests.judge("summary-int8", step, 0, "2 products: 2 int8; accuracy ", " dB, 10.0 dB needed (sqnr)\n")
+    tests.judge("summary-int8", step, 0, "2 products: 2 int8; channels of 1 value scaled; accuracy ", " dB, 10.0 dB needed (sqnr)\n")
     step = tests.compile("--precision=int8", "--calibration-data=data.npz",
                          "--precision-of=down=fp16")
     tests.judge("summary-kept", step, 0, "2 products: 1 fp16, 1 int8")
