@@ -128,15 +128,22 @@ LogicalResult CalibratedRanges::makeFromCache(const CalibrationRequest &request)
     return say(llvm::createStringError("calibration cache '" + path +
                                        "' has no means for --bias-correction by this method; "
                                        "--calibration-data finds them"));
+  if (request.calibration.scalesChannels.value_or(false) && !read->channels)
+    return say(llvm::createStringError("calibration cache '" + path +
+                                       "' has no factors for --channel-scales=on; "
+                                       "--calibration-data finds them"));
   return take(read->text(), path);
 }
 
 LogicalResult CalibratedRanges::makeFromTensorRt(const CalibrationRequest &request,
                                                  llvm::StringRef content) {
   const std::string &path = request.calibration.cache;
-  if (request.calibration.correctsBiases)
+  StringRef asked = request.calibration.correctsBiases                   ? "--bias-correction"
+                    : request.calibration.scalesChannels.value_or(false) ? "--channel-scales=on"
+                                                                         : "";
+  if (!asked.empty())
     return say(llvm::createStringError("calibration cache '" + path +
-                                       "': TensorRT's have nothing for --bias-correction"));
+                                       "': TensorRT's have nothing for " + asked));
   llvm::Expected<TensorRtCache> read = TensorRtCache::parse(content, path);
   if (!read)
     return say(read.takeError());

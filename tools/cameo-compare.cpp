@@ -186,7 +186,8 @@ static llvm::Error calibrateModel(const CompileOptions &options, const RunDevice
                                      "' is not one of host and kernels");
   }
   calibration.correctsBiases = biasCorrection;
-  calibration.scalesChannels = channelScales != "off";
+  if (!channelScales.empty())
+    calibration.scalesChannels = channelScales == "on";
   request.inputs = {data};
   for (const std::string *file : {&recorded.getValue(), &labels.getValue()})
     if (!file->empty())

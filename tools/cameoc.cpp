@@ -357,7 +357,7 @@ CalibrationRequest calibrationRequest(const CameocOptions &options) {
   calibration.countsByKernels =
       options.countsByKernels.value_or(calibration.device.kind == CAMEO_DEVICE_CUDA);
   calibration.correctsBiases = precision.correctsBiases;
-  calibration.scalesChannels = precision.scalesChannels.value_or(true);
+  calibration.scalesChannels = precision.scalesChannels;
   if (options.time)
     compile.onStep = calibration.onStep = printStep;
   for (const std::string *file : {&options.accuracy.data, &options.accuracy.labels})

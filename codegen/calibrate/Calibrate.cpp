@@ -340,7 +340,8 @@ fittingCache(const CalibrationOptions &options, const CalibrationSource &source)
     return error;
   if (options.method && !cache->adopt(*options.method))
     return std::nullopt;
-  if ((options.correctsBiases && !cache->inputs) || (options.scalesChannels && !cache->channels))
+  if ((options.correctsBiases && !cache->inputs) ||
+      (options.scalesChannels.value_or(true) && !cache->channels))
     return std::nullopt;
   return std::move(*cache);
 }
@@ -459,7 +460,8 @@ FailureOr<CalibrationCache> Calibration::run(CalibrationSource source) {
   result.source = std::move(source);
   result.method = options.method.value_or(CalibrationMethod());
   operands = readByProducts(compiler.module());
-  if (options.scalesChannels || options.correctsBiases) {
+  bool scalesChannels = options.scalesChannels.value_or(true);
+  if (scalesChannels || options.correctsBiases) {
     normalized = compiler.module().clone();
     compiler.keepConstantsOf(*normalized);
   }
@@ -467,7 +469,7 @@ FailureOr<CalibrationCache> Calibration::run(CalibrationSource source) {
   if (failed(compiled))
     return failure();
   model = std::move(*compiled);
-  if (options.scalesChannels)
+  if (scalesChannels)
     if (llvm::Error error = scaleChannels())
       return compiler.fail(std::move(error));
   if (llvm::Error error = findThresholds())

@@ -21,8 +21,9 @@ struct CalibrationOptions {
   /// A file that is taken where it fits, so that nothing runs, and is refused where it does not;
   /// empty or absent: none.
   std::string cache;
-  /// Looks at the first samples for factors of channels that what products read is multiplied by.
-  bool scalesChannels = true;
+  /// Looks at the first samples for factors of channels that what products read is multiplied by. Where that
+  /// is not asked for either way, it does, but a cache without them serves where there is no data.
+  std::optional<bool> scalesChannels;
   /// Also records what products read on average, which takes a second run over the data.
   bool correctsBiases = false;
   /// Samples of a run, where the model leaves that open. Results do not depend on it.

@@ -375,6 +375,8 @@ class Calibration:
         without = harness.run([*flags], SECONDS)
         self.judge("channels-without", without.code != 0 and without.how(), without)
         plain = out.read_bytes()
+        self.expect("channels-asked", harness.run([*flags, "--channel-scales=on"], SECONDS),
+                    f"calibration cache '{cache}' has no factors for --channel-scales=on")
         completed = harness.run([*flags, f"--calibration-data={self.data}"], SECONDS)
         self.judge("channels-completed", (completed.code or not json.loads(cache.read_text())["channels"]
                                           or out.read_bytes() == plain) and completed.how(), completed)
