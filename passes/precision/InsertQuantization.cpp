@@ -168,9 +168,14 @@ void InsertQuantization::readQuantized() {
     if (now) // none of what is moved on the way
       reader->set(now);
   }
+  auto isOfMoved = [&](OpOperand &operand) {
+    return plan.readers.contains(&operand) || plan.apart.contains(&operand);
+  };
   for (auto &[value, scaled] : plan.channels) {
-    if (dequantized.contains(value) || !value.getDefiningOp() ||
-        !movesElements(value.getDefiningOp()))
+    Operation *op = value.getDefiningOp();
+    // What was computed of floats has no factors.
+    if (dequantized.contains(value) || !op || !movesElements(op) ||
+        !llvm::any_of(op->getOpOperands(), isOfMoved))
       continue;
     for (OpOperand &use : llvm::make_early_inc_range(value.getUses()))
       if (!plan.readers.contains(&use))

@@ -510,8 +510,10 @@ void QuantizationPlanner::placeChannels() {
   };
   for (auto &[value, scale] : plan.scales)
     add(value);
-  for (auto &[part, scale] : plan.apart)
+  for (auto &[part, scale] : plan.apart) {
     add(part->get());
+    add(part->getOwner()->getResult(0));
+  }
   for (OpOperand *reader : plan.readers)
     if (moves(*reader))
       add(reader->getOwner()->getResult(0));
