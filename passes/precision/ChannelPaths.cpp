@@ -129,7 +129,7 @@ const ChannelPaths::Channels *ChannelPaths::trace(Value value, int64_t axis) {
 
 ChannelPaths::ChannelPaths(func::FuncOp function, Names names) {
   llvm::EquivalenceClasses<void *> joined;
-  llvm::SmallPtrSet<void *, 8> blocked; // members of classes
+  llvm::MapVector<void *, std::string> blocked; // members of classes, and why
   llvm::MapVector<Operation *, Value> readers;
   llvm::StringMap<SmallVector<void *, 1>> named;
   auto name = [&](Value value) { named[valueName(value)].push_back(value.getAsOpaquePointer()); };
@@ -163,7 +163,11 @@ ChannelPaths::ChannelPaths(func::FuncOp function, Names names) {
       if (found && int64_t(found->origins.size()) == weighted->inputs)
         readers[&op] = value;
       else
-        blocked.insert(value.getAsOpaquePointer());
+        blocked.insert(
+            {value.getAsOpaquePointer(),
+             onnx::constantValue(op.getOperand(1)) && operand.getOperandNumber() == 0
+                 ? "'" + nodeName(&op).str() + "' reads channels that movement has divided"
+                 : "'" + nodeName(&op).str() + "' has no constant weights to divide"});
     }
   }
   auto sharesName = [&](Value value) {
@@ -172,14 +176,22 @@ ChannelPaths::ChannelPaths(func::FuncOp function, Names names) {
       return other == own || (names == Names::Recorded && joined.isEquivalent(other, own));
     });
   };
+  auto block = [&](Value value) {
+    if (of(value) && sharesName(value))
+      blocked.insert(
+          {value.getAsOpaquePointer(), "another value is called '" + valueName(value) + "', too"});
+  };
+  llvm::for_each(function.getArguments(), block);
+  function.walk([&](Operation *op) { llvm::for_each(op->getResults(), block); });
+  llvm::DenseMap<void *, std::string> blockedClasses;
+  for (auto &[member, why] : blocked)
+    blockedClasses.try_emplace(joined.getLeaderValue(member), why);
+  for (auto &member : joined)
+    if (auto why = blockedClasses.find(joined.getLeaderValue(member.getData()));
+        why != blockedClasses.end())
+      reasons[member.getData()] = why->second;
   for (auto &[value, found] : channels)
-    if (sharesName(value))
-      blocked.insert(value.getAsOpaquePointer());
-  llvm::SmallPtrSet<void *, 8> blockedClasses;
-  for (void *member : blocked)
-    blockedClasses.insert(joined.getLeaderValue(member));
-  for (auto &[value, found] : channels)
-    if (blockedClasses.contains(joined.getLeaderValue(value.getAsOpaquePointer())))
+    if (!whyNot(value).empty())
       found = nullptr;
   llvm::MapVector<void *, Class> byLeader;
   for (auto [i, source] : llvm::enumerate(allSources))
@@ -228,6 +240,11 @@ void ChannelPaths::addSummed(func::FuncOp function, llvm::function_ref<bool(Valu
           haveSameShape(operand, result) && source(operand, axis->second))
         allClasses.push_back({{unsigned(allSources.size() - 1)}, {}});
   }
+}
+
+StringRef ChannelPaths::whyNot(Value value) const {
+  auto found = reasons.find(value.getAsOpaquePointer());
+  return found == reasons.end() ? StringRef() : StringRef(found->second);
 }
 
 const ChannelPaths::Channels *ChannelPaths::of(Value value) const {

@@ -57,6 +57,8 @@ public:
   llvm::ArrayRef<Class> classes() const { return allClasses; }
   /// Of a source of such a class and of what moves its elements to products; null for other values.
   const Channels *of(mlir::Value value) const;
+  /// Why nothing of a value's class can be scaled; empty for others.
+  llvm::StringRef whyNot(mlir::Value value) const;
   /// The exponents of such a value's channels by those of sources, which are by name.
   ChannelExponents exponents(mlir::Value value,
                              const llvm::StringMap<ChannelExponents> &bySource) const;
@@ -70,6 +72,7 @@ private:
 
   std::vector<Source> allSources;
   std::vector<Class> allClasses;
+  llvm::DenseMap<void *, std::string> reasons; // by value
   llvm::DenseMap<mlir::Value, std::unique_ptr<Channels>> channels; // at addresses that stay
 };
 

@@ -193,6 +193,8 @@ void InsertQuantization::recordScaled(rt::Ledger &ledger) {
                       Twine(int(*least)) + " to 2^" + Twine(int(*most)));
     count(&getContext(), getArgument(), "scaled");
   }
+  for (auto &[value, why] : plan.unscaled)
+    ledger.missed("precision", value.getLoc(), "channels not scaled", why);
 }
 
 /// The value behind a pair, which is inserted right behind what makes it.

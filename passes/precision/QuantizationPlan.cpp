@@ -508,8 +508,11 @@ void QuantizationPlanner::placeChannels() {
     if (!found.empty())
       plan.channels[value] = {paths.of(value)->axis, std::move(found)};
   };
-  for (auto &[value, scale] : plan.scales)
+  for (auto &[value, scale] : plan.scales) {
     add(value);
+    if (StringRef why = paths.whyNot(value); !why.empty() && !recorded.channels.empty())
+      plan.unscaled.push_back({value, why.str()});
+  }
   for (auto &[part, scale] : plan.apart) {
     add(part->get());
     add(part->getOwner()->getResult(0));

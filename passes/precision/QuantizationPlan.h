@@ -40,6 +40,8 @@ struct QuantizationPlan {
     ChannelExponents exponents;
   };
   llvm::MapVector<mlir::Value, Scaled> channels;
+  /// Values that are quantised whose channels cannot be scaled, and why.
+  std::vector<std::pair<mlir::Value, std::string>> unscaled;
   /// Operands of concatenations that are quantised once more, for these, and their scales there.
   llvm::MapVector<mlir::OpOperand *, float> apart;
   /// Operands that read what these are after quantisation.
