@@ -133,8 +133,8 @@ static std::vector<float> numbersOf(const QuantizedValue &value, ElementsAttr co
   return numbers;
 }
 
-/// How a computed value is read that a copy has quantised: perhaps behind what makes channels what they
-/// were. Nothing where that is not so, or where the model itself has it.
+/// How a computed value is read that was quantised in a copy, with factors of its channels or without;
+/// nothing for others, such as those that the model itself quantises.
 static std::optional<QuantizedOperands::Scale> scaleOf(Value value) {
   auto isNew = [](Operation *op) { return op && !op->hasAttr(kKeyAttr); };
   if (auto unscaled = value.getDefiningOp<onnx::MulOp>(); isNew(unscaled))

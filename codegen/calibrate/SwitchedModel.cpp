@@ -25,11 +25,14 @@ void SwitchPlaces::add(const QuantizedOperands &operands) {
 }
 
 bool SwitchPlaces::cover(const QuantizedOperands &operands) const {
-  auto has = [](const auto &places) {
-    return [&places](const auto &entry) { return places.count(entry.first) != 0; };
-  };
-  return llvm::all_of(operands.scales, has(computed)) &&
-         llvm::all_of(operands.constants, has(constant));
+  return llvm::all_of(operands.scales,
+                      [&](const auto &entry) {
+                        auto found = computed.find(entry.first);
+                        return found != computed.end() &&
+                               (entry.second.shape.empty() || found->second == entry.second.shape);
+                      }) &&
+         llvm::all_of(operands.constants,
+                      [&](const auto &entry) { return constant.count(entry.first) != 0; });
 }
 
 //===-- Graph ---------------------------------------------------------------------------------===//
