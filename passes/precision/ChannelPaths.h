@@ -72,7 +72,7 @@ private:
 
   std::vector<Source> allSources;
   std::vector<Class> allClasses;
-  llvm::DenseMap<void *, std::string> reasons; // by value
+  llvm::DenseMap<void *, std::string> reasons;                     // by value
   llvm::DenseMap<mlir::Value, std::unique_ptr<Channels>> channels; // at addresses that stay
 };
 
