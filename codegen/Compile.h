@@ -116,8 +116,8 @@ public:
 
   mlir::MLIRContext &context() { return mlirContext; }
   mlir::ModuleOp module() { return *current; }
-  /// Another module whose constants are not freed while stages are left behind: null ends that, before
-  /// the module does.
+  /// Keeps the constants of another module while stages are left behind; null ends that, before the module
+  /// ends.
   void keepConstantsOf(mlir::ModuleOp module) { kept = module; }
   /// Where the module is; nothing before there is one.
   std::optional<Stage> stage() const { return reached; }

@@ -69,10 +69,11 @@ struct PrecisionOptions {
   std::string io = "fp32";       // of inputs and outputs
   std::string keptEnds = "none"; // of int8: none, first, last, both
   std::string ranges;            // a file; empty: none
-  /// What was recorded, which goes before the file; null: nothing.
+  /// Ranges in memory, which go before the file; null: none.
   std::shared_ptr<const RecordedRanges> recorded;
   std::string model; // the hash of the model's file; empty: not known
-  /// Of what products of integers read; without a value where calibration has found it.
+  /// Channels of what products of integers read are scaled; without a value where calibration has found
+  /// factors.
   std::optional<bool> scalesChannels;
   bool correctsBiases = false; // of products of integers
   std::string weights;         // int8, int4: of matrix products that stay in floats; empty: none

@@ -10,7 +10,7 @@ namespace cameo {
 /// A model to calibrate, the data and the options.
 struct CalibrationRequest {
   std::string model;
-  /// How the model is compiled otherwise; its precision does not count.
+  /// Options by which the model is compiled otherwise; its precision does not count.
   CompileOptions compile;
   CalibrationOptions calibration; // with data, a cache or both
   /// Other files that are read, and that are written: the cache is none of them.
@@ -23,13 +23,13 @@ public:
   /// Calibrates, or reads the cache, and writes the cache where there is none. What goes wrong has
   /// been said.
   mlir::LogicalResult make(const CalibrationRequest &request);
-  /// What the file of --ranges has, where there is no calibration.
+  /// Reads the file of --ranges, where there is no calibration.
   mlir::LogicalResult read(llvm::StringRef path);
   /// Writes them as JSON.
   mlir::LogicalResult write(llvm::StringRef path) const;
   /// Null where there are none.
   std::shared_ptr<const RecordedRanges> recorded() const { return found; }
-  /// By calibrationShown.
+  /// The content as reports show it (calibrationShown).
   std::optional<llvm::json::Object> shown() const { return calibrationShown(text); }
 
 private:

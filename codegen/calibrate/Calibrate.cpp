@@ -354,7 +354,7 @@ public:
       : compiler(compiler), data(data), options(options),
         threads(llvm::hardware_concurrency(options.threads)) {}
 
-  /// Of the model, which is at stage normalized, with what it was made of.
+  /// Calibrates the model, which is at stage normalized; `source` is what the cache says it was made of.
   FailureOr<CalibrationCache> run(CalibrationSource source);
 
 private:

@@ -161,7 +161,7 @@ static bool readHistogram(const json::Object &object, CoarseHistogram &histogram
   return true;
 }
 
-/// By all methods; what is wrong with them otherwise.
+/// Reads the thresholds of all methods; the text says what is wrong with them, and is empty if nothing is.
 static std::string readThresholds(const json::Object &object, Thresholds &thresholds) {
   for (CalibrationMethod::Kind single : CalibrationMethod::kSingle) {
     std::optional<double> threshold = object.getNumber(CalibrationMethod::name(single));

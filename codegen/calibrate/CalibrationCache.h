@@ -50,7 +50,7 @@ struct CalibratedValue {
   CalibrationMethod::Kind chosen = CalibrationMethod::Max;
   CoarseHistogram histogram;
 
-  /// Of what products read.
+  /// Thresholds by which products read the value.
   const Thresholds &operandThresholds() const { return scaled ? *scaled : thresholds; }
 };
 
@@ -65,13 +65,13 @@ struct CalibrationCache {
   CalibrationSource source;
   CalibrationMethod method;
   std::vector<CalibratedValue> values; // in the order of their names
-  /// By values' names: exponents of the factors of their channels; nothing where none were looked for.
+  /// Exponents of the factors of channels, by values' names; nothing where none were looked for.
   std::optional<llvm::StringMap<ChannelExponents>> channels;
   /// In the order of their products; where biases were to be corrected, and perhaps none then.
   std::optional<std::vector<ProductInput>> inputs;
 
   static llvm::Expected<CalibrationCache> read(llvm::StringRef path);
-  /// Of the file's content.
+  /// Reads the content of a file that errors call `path`.
   static llvm::Expected<CalibrationCache> parse(llvm::StringRef text, llvm::StringRef path);
   std::string text() const;
 
@@ -83,8 +83,8 @@ struct CalibrationCache {
   bool adopt(const CalibrationMethod &wanted);
 };
 
-/// What reports show of the file's content: {"method", "data", "samples", "values"}, as
-/// docs/report.schema.json has it; nothing where calibration has not written it.
+/// The object {"method", "data", "samples", "values"} that reports show of a cache's content, as
+/// docs/report.schema.json has it; nothing where calibration has not written the content.
 std::optional<llvm::json::Object> calibrationShown(llvm::StringRef text);
 
 /// TensorRT's own file: a line "TRT-8501-EntropyCalibration2", then "name: 3c010a14" for each

@@ -18,7 +18,7 @@ using namespace cameo;
 static constexpr int kStrengths = 4;
 /// Channels that differ by more are nearly empty, or their weights are.
 static constexpr int kMostExponent = 8;
-/// What is left of the noise where factors are worth it: it is an estimate, by the greatest numbers.
+/// Factors are worth it where less than this of the noise is left, which is an estimate by greatest numbers.
 static constexpr double kWorth = 0.8;
 
 ChannelScaler::ChannelScaler(ModuleOp module, ArrayRef<TensorPort> taps)
@@ -70,9 +70,8 @@ void ChannelScaler::add(const TappedValue &value) {
 
 void ChannelScaler::Scaled::multiply(MutableArrayRef<float> numbers, ArrayRef<int64_t> shape,
                                      bool isInverse) const {
-  std::vector<float> factors;
-  for (int8_t exponent : exponents)
-    factors.push_back(std::ldexp(1.0f, isInverse ? -exponent : exponent));
+  std::vector<double> wide = channelFactors(exponents, isInverse);
+  std::vector<float> factors(wide.begin(), wide.end());
   forEachChannel(numbers, shape, axis,
                  [&](float &number, int64_t channel) { number *= factors[channel]; });
 }
@@ -130,7 +129,7 @@ public:
   }
 
 private:
-  /// Of one output and one input channel.
+  /// The weights between one output and one input channel.
   struct Weights {
     unsigned output, input;
     float greatest, squares;
@@ -148,16 +147,14 @@ struct ClassChannels {
   std::vector<ReadChannels> products;
 
   double noise(const ChannelExponents &exponents) const {
-    std::vector<double> factors;
-    for (int8_t exponent : exponents)
-      factors.push_back(std::ldexp(1.0, exponent));
+    std::vector<double> factors = channelFactors(exponents);
     double sum = products.empty() ? ownNoise(factors) : 0;
     for (const ReadChannels &product : products)
       sum += product.noise(factors, greatest, squares);
     return sum;
   }
 
-  /// Of the value itself.
+  /// Noise over signal of the value itself.
   double ownNoise(ArrayRef<double> factors) const {
     double most = 0, noise = 0, signal = 0;
     for (auto [factor, magnitude] : llvm::zip(factors, greatest))

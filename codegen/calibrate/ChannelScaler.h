@@ -2,9 +2,9 @@
 // multiply each channel by a power of two, and the products that read it divide their weights by it: which
 // powers make the noise of both smallest, by samples and weights?
 //
-// Of channel c with the greatest magnitude a and products' greatest weight w, each beside the greatest of
-// all channels, candidates are a^-p * w^(1-p) for p = 0, 1/4, ... 1: from scales that even out weights to
-// those that even out what is multiplied (G. Xiao and others, SmoothQuant, ICML 2023; p is its migration
+// A channel with the greatest magnitude a and products' greatest weight w, each beside the greatest of all
+// channels, has the candidates a^-p * w^(1-p) for p = 1/4, ... 1: from factors that even out weights to those
+// that even out what is multiplied (G. Xiao and others, SmoothQuant, ICML 2023; p is its migration
 // strength). Each class of values takes the candidate with the least noise of rounding, over what its
 // products give:
 //
@@ -31,10 +31,10 @@ public:
   /// Takes the weights of a module at stage normalized, which stays as it is.
   ChannelScaler(mlir::ModuleOp module, llvm::ArrayRef<TensorPort> taps);
 
-  /// Whether `add` takes the tap.
+  /// The tap shows a source, which `add` takes.
   bool isSource(unsigned tap) const { return sourceOfTap.count(tap) != 0; }
   void add(const TappedValue &value);
-  /// After all samples.
+  /// Chooses exponents once all samples have been added.
   void choose(llvm::ThreadPoolInterface &threads);
 
   struct Scaled {
@@ -44,9 +44,9 @@ public:
     void multiply(llvm::MutableArrayRef<float> numbers, llvm::ArrayRef<int64_t> shape,
                   bool isInverse = false) const;
   };
-  /// Of a value whose channels are scaled, by its name; null for others.
+  /// The factors of the value of this name; null where its channels are not scaled.
   const Scaled *of(llvm::StringRef name) const;
-  /// By names of sources.
+  /// The exponents of all sources, by their names.
   const llvm::StringMap<ChannelExponents> &exponents() const { return chosen; }
 
 private:

@@ -10,8 +10,6 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
-#include <cmath>
-
 using namespace mlir;
 using namespace cameo;
 
@@ -133,8 +131,8 @@ static std::vector<float> numbersOf(const QuantizedValue &value, ElementsAttr co
   return numbers;
 }
 
-/// How a computed value is read that was quantised in a copy, with factors of its channels or without;
-/// nothing for others, such as those that the model itself quantises.
+/// The scale and factors by which a copy reads a computed value that it has quantised; nothing for other
+/// values, such as those that the model itself quantises.
 static std::optional<QuantizedOperands::Scale> scaleOf(Value value) {
   auto isNew = [](Operation *op) { return op && !op->hasAttr(kKeyAttr); };
   if (auto unscaled = value.getDefiningOp<onnx::MulOp>(); isNew(unscaled))
@@ -153,7 +151,7 @@ static std::optional<QuantizedOperands::Scale> scaleOf(Value value) {
   return scale;
 }
 
-/// Whether channels of what a product reads are multiplied where it was quantised.
+/// Channels of what a product reads were multiplied where the value was quantised.
 static bool isScaled(Value value) {
   while (movesElements(value.getDefiningOp()))
     value = value.getDefiningOp()->getOperand(0);
@@ -167,11 +165,8 @@ static std::vector<float> unscaled(std::vector<float> numbers, Operation *before
                                    const ChannelExponents &exponents) {
   if (exponents.empty())
     return numbers;
-  std::vector<double> factors;
-  for (int8_t exponent : exponents)
-    factors.push_back(std::ldexp(1.0, exponent));
-  std::vector<double> scaled =
-      Weighted::of(before)->scaled({numbers.begin(), numbers.end()}, factors, Side::Input);
+  std::vector<double> scaled = Weighted::of(before)->scaled({numbers.begin(), numbers.end()},
+                                                            channelFactors(exponents), Side::Input);
   return {scaled.begin(), scaled.end()};
 }
 

@@ -39,7 +39,7 @@ private:
 struct QuantizedOperands {
   struct Scale {
     float scale;
-    /// What it is multiplied by before, and divided by again, in a shape that broadcasts.
+    /// Factors by which the value is multiplied before and divided again, in a shape that broadcasts.
     std::vector<float> factors = {1.0f};
     llvm::SmallVector<int64_t> shape = {};
   };

@@ -129,28 +129,22 @@ std::vector<double> Weighted::scaled(std::vector<double> numbers, ArrayRef<doubl
   return numbers;
 }
 
-std::vector<double> Weighted::magnitudes(Side side, ArrayRef<double> inputScale,
-                                         ArrayRef<double> outputScale) const {
+std::vector<double> Weighted::magnitudes(Side side) const {
   WeightShape shape = *shapeOf(op, weight.shape());
   Elements read = weight;
   if (weight.isSplat())
     read.type = RankedTensorType::get({1}, weight.type.getElementType());
   std::vector<double> numbers = readDoubles(read);
   std::vector<double> most(channels(side), 0.0);
-  ArrayRef<double> firstScale = shape.outputsFirst ? outputScale : inputScale;
-  ArrayRef<double> secondScale = shape.outputsFirst ? inputScale : outputScale;
   bool byFirst = shape.outputsFirst == (side == Side::Output);
   const double *at = numbers.data();
   for (int64_t group = 0; group < shape.groups; ++group)
     for (int64_t i = 0; i < shape.first; ++i)
       for (int64_t j = 0; j < shape.second; ++j) {
-        int64_t first = group * shape.first + i, second = group * shape.second + j;
-        double greatest = 0;
+        double &channel = most[byFirst ? group * shape.first + i : group * shape.second + j];
         for (int64_t k = 0; k < (weight.isSplat() ? 1 : shape.inner); ++k)
-          greatest = std::max(greatest, std::abs(at[k]));
+          channel = std::max(channel, std::abs(at[k]));
         at += weight.isSplat() ? 0 : shape.inner;
-        double &channel = most[byFirst ? first : second];
-        channel = std::max(channel, greatest * firstScale[first] * secondScale[second]);
       }
   return most;
 }
@@ -212,11 +206,7 @@ std::string weightName(Operation *op, unsigned operand) {
 /// Whether no channel is left with denormal weights alone.
 static bool keepsDigits(const Weighted &weighted, ArrayRef<double> scale, Side side) {
   double normal = leastNormal(cast<FloatType>(weighted.weight.type.getElementType()));
-  std::vector<double> ones(std::max(weighted.inputs, weighted.outputs), 1.0);
-  std::vector<double> greatest =
-      weighted.magnitudes(side, ArrayRef(ones).take_front(weighted.inputs),
-                          ArrayRef(ones).take_front(weighted.outputs));
-  for (auto [factor, before] : llvm::zip_equal(scale, greatest)) {
+  for (auto [factor, before] : llvm::zip_equal(scale, weighted.magnitudes(side))) {
     double after = std::abs(factor) * before;
     if (factor != 0 && before != 0 && after < std::min(normal, before))
       return false;

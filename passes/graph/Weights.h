@@ -39,13 +39,11 @@ struct Weighted {
 
   /// The weights times one number per channel.
   std::vector<double> scaled(llvm::ArrayRef<double> scale, Side side) const;
-  /// The same of other numbers that stand for the weights, all of them.
+  /// Numbers that stand for the weights, all of them, times one number per channel.
   std::vector<double> scaled(std::vector<double> numbers, llvm::ArrayRef<double> scale,
                              Side side) const;
-  /// The greatest magnitude of the weights of each channel on `side`, times a number for each input
-  /// channel and one for each output channel.
-  std::vector<double> magnitudes(Side side, llvm::ArrayRef<double> inputScale,
-                                 llvm::ArrayRef<double> outputScale) const;
+  /// The greatest magnitude of the weights of each channel on `side`.
+  std::vector<double> magnitudes(Side side) const;
   /// Calls with each weight, its output channel and its input channel.
   void forEach(llvm::function_ref<void(double weight, int64_t output, int64_t input)> call) const;
   /// The bias of each output channel, as it is added.

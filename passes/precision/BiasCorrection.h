@@ -20,8 +20,7 @@ struct RoundedWeights {
   llvm::ArrayRef<float> scales;
 };
 
-/// What a product reads: its name, the scale of its quantisation, and by what its channels are
-/// multiplied before.
+/// The value that a product reads: its name, its scale, and the factors of its channels.
 struct QuantizedInput {
   llvm::StringRef value;
   float scale;

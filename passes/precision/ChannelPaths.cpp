@@ -20,13 +20,10 @@ static RankedTensorType shapeOf(Value value) {
   return hasReliableShape(value) ? dyn_cast<RankedTensorType>(value.getType()) : RankedTensorType();
 }
 
-/// What a value is moved from; nothing where it is computed.
-static SmallVector<Value> movedFrom(Value value) {
+/// The operands that a value is moved from; none where it is computed.
+static MutableArrayRef<OpOperand> movedFrom(Value value) {
   Operation *op = value.getDefiningOp();
-  if (!op || !movesElements(op))
-    return {};
-  return llvm::to_vector_of<Value>(
-      op->getOperands().take_front(isa<onnx::ConcatOp>(op) ? op->getNumOperands() : 1));
+  return op ? movedOperands(op) : MutableArrayRef<OpOperand>();
 }
 
 /// The axis along which a product counts its input channels.
@@ -143,7 +140,8 @@ ChannelPaths::ChannelPaths(func::FuncOp function, Names names) {
       if (!seen.insert(at.getAsOpaquePointer()).second)
         continue;
       joined.unionSets(value.getAsOpaquePointer(), at.getAsOpaquePointer());
-      llvm::append_range(open, movedFrom(at));
+      for (OpOperand &operand : movedFrom(at))
+        open.push_back(operand.get());
     }
   };
   for (Operation &op : function.getBody().front()) {
@@ -223,7 +221,7 @@ static std::optional<int64_t> madeAxis(Value value, const llvm::DenseMap<Value, 
   return std::nullopt;
 }
 
-/// What is stored in 8 bits for sums and gates alone: nothing divides weights by its factors.
+/// Adds values that are stored in 8 bits for sums and gates alone: nothing divides weights by their factors.
 void ChannelPaths::addSummed(func::FuncOp function, llvm::function_ref<bool(Value)> isMultiplied) {
   llvm::DenseMap<Value, int64_t> axes;
   for (Operation &op : function.getBody().front()) {
@@ -271,7 +269,7 @@ ChannelExponents ChannelPaths::exponents(Value value,
 
 //===-- Factors -------------------------------------------------------------------------------===//
 
-static std::vector<double> factorsOf(const ChannelExponents &exponents, bool isInverse) {
+std::vector<double> channelFactors(const ChannelExponents &exponents, bool isInverse) {
   std::vector<double> factors;
   for (int8_t exponent : exponents)
     factors.push_back(std::ldexp(1.0, isInverse ? -exponent : exponent));
@@ -282,7 +280,7 @@ Value createChannelFactors(OpBuilder &b, Location loc, int64_t rank, int64_t axi
                            const ChannelExponents &exponents, bool isInverse) {
   SmallVector<int64_t> shape(rank, 1);
   shape[axis] = int64_t(exponents.size());
-  std::vector<double> factors = factorsOf(exponents, isInverse);
+  std::vector<double> factors = channelFactors(exponents, isInverse);
   return createScales(b, loc, std::vector<float>(factors.begin(), factors.end()), shape);
 }
 
@@ -291,7 +289,8 @@ void divideWeights(Operation *product, const ChannelExponents &exponents) {
   std::string name = weightName(product, 1), why; // none: powers of two round nothing
   replaceConstant(product, 1,
                   roundedConstant(weighted->weight.type, name,
-                                  weighted->scaled(factorsOf(exponents, true), Side::Input), why),
+                                  weighted->scaled(channelFactors(exponents, true), Side::Input),
+                                  why),
                   name);
 }
 

@@ -46,16 +46,16 @@ public:
     int64_t channels;
     int64_t axis;
   };
-  /// What movement joins for products, or a single value that sums read.
+  /// Sources that movement joins for products, or a single value that sums read.
   struct Class {
     llvm::SmallVector<unsigned> sources;
     llvm::SmallVector<mlir::Operation *> products; // all that read it; none read what is for sums
   };
 
   llvm::ArrayRef<Source> sources() const { return allSources; }
-  /// Those of which all products can take factors, and that share no name with others.
+  /// Classes of which all products can take factors, and whose values share no name with others.
   llvm::ArrayRef<Class> classes() const { return allClasses; }
-  /// Of a source of such a class and of what moves its elements to products; null for other values.
+  /// The channels of a source of such a class, or of a value that moves them to products; null for others.
   const Channels *of(mlir::Value value) const;
   /// Why nothing of a value's class can be scaled; empty for others.
   llvm::StringRef whyNot(mlir::Value value) const;
@@ -76,6 +76,8 @@ private:
   llvm::DenseMap<mlir::Value, std::unique_ptr<Channels>> channels; // at addresses that stay
 };
 
+/// The powers of two, or their inverses.
+std::vector<double> channelFactors(const ChannelExponents &exponents, bool isInverse = false);
 /// A tensor of the value's rank by which it is multiplied: 2^exponent, or its inverse, along `axis`.
 mlir::Value createChannelFactors(mlir::OpBuilder &b, mlir::Location loc, int64_t rank, int64_t axis,
                                  const ChannelExponents &exponents, bool isInverse);

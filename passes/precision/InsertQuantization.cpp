@@ -129,7 +129,7 @@ static Operation *withDims(Operation *op, Value from) {
   return op;
 }
 
-/// Channel by channel, by powers of two or their inverses.
+/// Multiplies channels by their powers of two, or by the inverses.
 Value InsertQuantization::multiply(Value value, const QuantizationPlan::Scaled &scaled,
                                    const Twine &name, bool isInverse) {
   OpBuilder b(&getContext());
@@ -173,7 +173,7 @@ void InsertQuantization::readQuantized() {
   };
   for (auto &[value, scaled] : plan.channels) {
     Operation *op = value.getDefiningOp();
-    // What was computed of floats has no factors.
+    // Movement of floats has no factors to undo.
     if (dequantized.contains(value) || !op || !movesElements(op) ||
         !llvm::any_of(op->getOpOperands(), isOfMoved))
       continue;
@@ -204,7 +204,7 @@ Value InsertQuantization::quantize(Value value, float number, StringRef suffix) 
   std::string name = valueName(value) + suffix.str();
   if (const QuantizationPlan::Scaled *scaled = scaledOf(value)) {
     value = multiply(value, *scaled, name + ".scaled", /*isInverse=*/false);
-    // What goes beyond is clipped, so that nothing has to be kept wide for it.
+    // Numbers beyond are clipped, so that nothing has to be kept wide for them.
     double most = number * kLastQuantum;
     recorded.byName[name + ".scaled"] = {-most, most, number};
   }

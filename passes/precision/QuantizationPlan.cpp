@@ -62,13 +62,6 @@ static bool takesBytes(Operation *op) {
   return isElementwise(op) || isa<onnx::AveragePoolOp, onnx::GlobalAveragePoolOp>(op);
 }
 
-/// The operands whose elements the operator moves, as far as their numbers may be moved instead.
-static MutableArrayRef<OpOperand> movedOperands(Operation *op) {
-  if (!movesElements(op))
-    return {};
-  return op->getOpOperands().take_front(isa<onnx::ConcatOp>(op) ? op->getNumOperands() : 1);
-}
-
 static bool moves(OpOperand &use) {
   return llvm::any_of(movedOperands(use.getOwner()),
                       [&](OpOperand &moved) { return &moved == &use; });
@@ -247,7 +240,7 @@ std::string QuantizationPlanner::whyNotRight(Operation *op) {
 
 //===-- Values --------------------------------------------------------------------------------===//
 
-/// All of a class or nothing: scales have to be known of all that its products read.
+/// A class is scaled as a whole, where scales are known of all that its products read, or not at all.
 void QuantizationPlanner::findScaledChannels() {
   for (const ChannelPaths::Class &joined : paths.classes()) {
     auto found = [&](unsigned number) {
@@ -273,8 +266,8 @@ void QuantizationPlanner::findScaledChannels() {
   }
 }
 
-/// What was recorded, with channels as they are scaled; else what follows from that of what it is
-/// made of.
+/// The scale that was recorded, with channels as they are scaled; else the one that follows from that of
+/// what the value is made of.
 std::optional<float> QuantizationPlanner::scaleOf(Value value) const {
   if (!exponentsOf(value).empty())
     if (auto found = recorded.byName.find(valueName(value));
@@ -501,7 +494,7 @@ void QuantizationPlanner::placeReaders() {
         plan.readers.insert(&use);
 }
 
-/// Of values that are quantised, and of what moves them to products.
+/// Values that are quantised have factors, and so has what moves them to products.
 void QuantizationPlanner::placeChannels() {
   auto add = [&](Value value) {
     ChannelExponents found = exponentsOf(value);

@@ -34,7 +34,7 @@ struct QuantizationPlan {
   std::vector<Product> products; // those asked for, in the block's order
   /// Values that are quantised where they are written, and their scales; 0 of nothing but zeros.
   llvm::MapVector<mlir::Value, float> scales;
-  /// Of those, and of what moves them to products: by what channels are multiplied before.
+  /// Factors by which channels of these values, and of what moves them to products, are multiplied before.
   struct Scaled {
     int64_t axis;
     ChannelExponents exponents;

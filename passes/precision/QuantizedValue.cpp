@@ -96,4 +96,10 @@ bool movesElements(Operation *op) {
                          onnx::SqueezeOp, onnx::TileOp, onnx::TransposeOp, onnx::UnsqueezeOp>(op);
 }
 
+MutableArrayRef<OpOperand> movedOperands(Operation *op) {
+  if (!movesElements(op))
+    return {};
+  return op->getOpOperands().take_front(isa<onnx::ConcatOp>(op) ? op->getNumOperands() : 1);
+}
+
 } // namespace cameo

@@ -53,5 +53,7 @@ float quantizationScale(double threshold, double last);
 /// An operator that gives some elements of its first operand (Concat: of all operands), or the
 /// greatest of some, and computes nothing, so that it may as well have their numbers.
 bool movesElements(mlir::Operation *op);
+/// The operands whose elements the operator moves, as far as their numbers may be moved instead.
+llvm::MutableArrayRef<mlir::OpOperand> movedOperands(mlir::Operation *op);
 
 } // namespace cameo

@@ -98,7 +98,7 @@ Error RangesFile::readInputs() {
   return Error::success();
 }
 
-/// By the value's method; nothing where there is no such member.
+/// The threshold of the value's method; nothing where there is no such member.
 static Expected<std::optional<double>> thresholdIn(const RangesFile::Value &value,
                                                    StringRef member) {
   const json::Object *thresholds = value.members->getObject(member);

@@ -17,7 +17,7 @@ namespace cameo {
 class RangesFile {
 public:
   static constexpr int64_t kVersion = 1;
-  /// Of a channel's factor, a power of two.
+  /// The largest exponent of a channel's factor, a power of two.
   static constexpr int64_t kMostExponent = 16;
 
   struct Value {
@@ -28,7 +28,7 @@ public:
     /// What must not be clipped: the threshold of the value's method, without any the greatest
     /// magnitude.
     llvm::Expected<double> threshold() const;
-    /// The same where its channels are scaled; nothing where that is not known.
+    /// The threshold where its channels are scaled; nothing where that is not known.
     llvm::Expected<std::optional<double>> scaledThreshold() const;
   };
   std::vector<Value> values;                  // in the order of their names
@@ -36,7 +36,7 @@ public:
   /// By products' names; nothing where the file has no such member.
   std::optional<llvm::StringMap<RecordedRanges::Input>> inputs;
 
-  /// Of a file's content; errors do not say which file it is.
+  /// Reads a file's content; errors do not say which file it is.
   static llvm::Expected<RangesFile> parse(llvm::StringRef text);
   const llvm::json::Object &members() const { return *parsed->getAsObject(); }
 

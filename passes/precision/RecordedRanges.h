@@ -33,8 +33,8 @@
 
 namespace cameo {
 
-/// Of each channel of a value: the exponent of the power of two by which it is multiplied before it is
-/// quantised. Empty: all are 0.
+/// The exponents of powers of two by which the channels of a value are multiplied before it is quantised.
+/// Empty: all are 0.
 using ChannelExponents = std::vector<int8_t>;
 
 /// What a value is called in such files; empty where its node has no name.
@@ -49,7 +49,7 @@ struct RecordedRanges {
     float scaled = 0; // the same where its channels are scaled; 0: it is not known
   };
   llvm::StringMap<Range> byName;
-  /// By names of values: what their channels are multiplied by before they are quantised for products.
+  /// Factors of channels, by names of values that are quantised for products.
   llvm::StringMap<ChannelExponents> channels;
 
   /// What a product reads, on average over samples and the places of its results: zero where a
@@ -59,20 +59,20 @@ struct RecordedRanges {
     float scale;                       // by which it was quantised for `shifts`
     std::vector<double> means, shifts; // shifts: what quantising it adds
   };
-  /// By products' names; nothing where they were not recorded.
+  /// Means of what products read, by products' names; nothing where they were not recorded.
   std::optional<llvm::StringMap<Input>> inputs;
 
   std::string file;                 // as errors call it
   std::optional<std::string> model; // the hash of its file, where it is known
 
   static llvm::Expected<RecordedRanges> read(llvm::StringRef path);
-  /// Of a file's content.
+  /// Reads the content of a file that errors call `path`.
   static llvm::Expected<RecordedRanges> parse(llvm::StringRef text, llvm::StringRef path);
 
   /// Puts them on the function as `onnx.ranges`, where passes find them. Those of another model than
   /// that with the hash `modelHash`, which is empty where it is not known, are an error.
   llvm::Error attach(mlir::func::FuncOp function, llvm::StringRef modelHash) const;
-  /// What a function has; no values and no file where it has none.
+  /// The ranges that a function has; no values and no file where it has none.
   static mlir::FailureOr<RecordedRanges> of(mlir::func::FuncOp function);
 };
 

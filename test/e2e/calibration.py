@@ -34,7 +34,7 @@ METHODS = ("max", "entropy", "percentile", "mse")
 # Calibration of ResNet-50 may take this long on 2 cores, and memory may grow by this with samples.
 RESNET_IMAGES, RESNET_SECONDS = 500, 180
 MOST_GROWTH = 1.05
-# What factors of channels give at least where these differ by 2^8: 2 dB below what was measured, 26.1 dB; 0.7 without.
+# Factors give this at least where channels differ by 2^8: 2 dB below the 26.1 measured; without factors it is 0.7.
 CHANNELS_DB = 24
 
 

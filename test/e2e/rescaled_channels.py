@@ -31,7 +31,7 @@ MOST_POINTS = 0.3
 MOST_EXPONENT = 4
 # Random networks, and how many dB factors may lose in one.
 DRAWN, MOST_LOST = 16, 1.5
-# By how much results may be off ONNX Runtime's where values have 16 bits, which it keeps wide; one elsewhere.
+# Results may be off ONNX Runtime's by this where values have 16 bits, which it keeps wide; by one elsewhere.
 MOST_QUANTA = 3
 
 
@@ -50,8 +50,8 @@ class Rescaled:
     def replace(self, name, array):
         self.weights[name].CopyFrom(numpy_helper.from_array(numpy.ascontiguousarray(array), name))
 
-    def rescale(self, makers, readers):
-        """Channels that `makers` compute and `readers` multiply."""
+    def rescale(self, makers, readers, first=0):
+        """Channels that `makers` compute and `readers` multiply, which have them from `first` on."""
         count = self.array(self.nodes[makers[0]].input[1]).shape[0]
         factors = (2.0 ** self.random.integers(-MOST_EXPONENT, MOST_EXPONENT + 1, count)).astype(numpy.float32)
         for node in (self.nodes[name] for name in makers):
@@ -59,11 +59,12 @@ class Rescaled:
                 array = self.array(name)
                 self.replace(name, array * factors.reshape(-1, *[1] * (array.ndim - 1)))
         for node in (self.nodes[name] for name in readers):
-            array = self.array(node.input[1])
+            array = self.array(node.input[1]).copy()
             if array.shape[1] == 1:  # depthwise
-                self.replace(node.input[1], array / factors.reshape(-1, *[1] * (array.ndim - 1)))
+                array /= factors.reshape(-1, *[1] * (array.ndim - 1))
             else:
-                self.replace(node.input[1], array / factors.reshape(1, -1, *[1] * (array.ndim - 2)))
+                array[:, first:first + count] /= factors.reshape(1, -1, *[1] * (array.ndim - 2))
+            self.replace(node.input[1], array)
 
     def split(self, name):
         """A convolution and its Relu become two of half the channels, which a Concat joins."""
@@ -91,7 +92,7 @@ class Rescaled:
         del graph.node[:]
         graph.node.extend(copies)
         self.nodes = {node.name: node for node in graph.node}
-        return [f"{name}.0", f"{name}.1"], joined.name
+        return [f"{name}.0", f"{name}.1"]
 
 
 def block(number, layer, kind="Conv"):
@@ -121,17 +122,10 @@ def groups(network):
 
 def parts(network):
     for number in (1, 2, 3):
-        makers, _ = network.split(f"/block{number}/conv1/Conv")
+        makers = network.split(f"/block{number}/conv1/Conv")
         half = network.array(network.nodes[makers[0]].input[1]).shape[0]
-        reader = network.nodes[f"/block{number}/conv2/Conv"].input[1]
         for i, maker in enumerate(makers):
-            factors = (2.0 ** network.random.integers(-MOST_EXPONENT, MOST_EXPONENT + 1, half)).astype(numpy.float32)
-            for name in network.nodes[maker].input[1:3]:
-                array = network.array(name)
-                network.replace(name, array * factors.reshape(-1, *[1] * (array.ndim - 1)))
-            array = network.array(reader).copy()
-            array[:, i * half:(i + 1) * half] /= factors.reshape(1, -1, 1, 1)
-            network.replace(reader, array)
+            network.rescale([maker], [f"/block{number}/conv2/Conv"], i * half)
 
 
 CASES = {"depthwise": ("fashion_mobile", depthwise), "linear-groups": ("fashion_mobile", linear_groups),
