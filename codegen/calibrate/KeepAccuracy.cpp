@@ -5,6 +5,7 @@
 
 #include "codegen/calibrate/Calibrate.h"
 #include "codegen/calibrate/LayerSearch.h"
+#include "codegen/calibrate/NoiseSamples.h"
 #include "codegen/calibrate/SwitchedModel.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -17,9 +18,6 @@ using namespace cameo;
 using llvm::BitVector;
 using llvm::Error;
 using llvm::Expected;
-
-/// Of the samples, by which layers are put in order.
-static constexpr uint64_t kNoiseSamples = 32;
 
 static Error problem(const llvm::Twine &what) {
   return llvm::createStringError("accuracy: " + what);
@@ -34,20 +32,8 @@ public:
   /// `targets` are those of accuracy.device.
   ModelOracle(StringRef path, const CompileOptions &given, StringRef targets,
               const AccuracyOptions &accuracy, AccuracyMetric metric)
-      : path(path), options(given), accuracy(accuracy), metric(std::move(metric)) {
-    // For samples as they are, and without what is for the artefact's users.
-    options.pipeline.targets = targets.str();
-    options.pipeline.precision.io = "fp32";
-    options.pipeline.schedules = options.pipeline.tune = options.pipeline.taps = "";
-    options.code.remarks = options.code.simChecks = options.code.simTrace = false;
-    options.code.simForms = SimForms::Warp;
-    options.dropAbsentTargets = options.keepGraphs = options.warningsAreErrors = false;
-    // Warnings are said when the artefact is compiled.
-    options.onMessage = [say = given.onMessage](const CompileMessage &message) {
-      if (say && message.severity == CompileMessage::Severity::Error)
-        say(message);
-    };
-  }
+      : path(path), options(SwitchedModel::optionsFor(given, targets)), accuracy(accuracy),
+        metric(std::move(metric)) {}
 
   /// Plans, compiles the model with switches, and runs it in FP32.
   Error start();
@@ -71,7 +57,6 @@ private:
   static Error notCompiled() { return problem("the model was not compiled"); }
   Error compileSwitches();
   Expected<bool> runReference();
-  Error takeNoiseSamples();
   Expected<std::optional<AccuracyScore>> score(RunFunction run, const llvm::Twine &what,
                                                bool isFull);
   std::string keptText(const BitVector &kept) const {
@@ -90,8 +75,7 @@ private:
   std::unique_ptr<SwitchedModel> switches;
   std::optional<CalibrationData> data;
 
-  std::vector<DataBatch> noiseBatches;
-  std::vector<std::vector<HostTensor>> noiseReference; // of each
+  std::optional<NoiseSamples> noise; // by which layers are put in order
   unsigned compilations = 0, trials = 0;
   std::optional<double> unkept; // INT8's value with no layer kept
   double reached = 0;           // the best of INT8 models that were compiled
@@ -133,7 +117,11 @@ Error ModelOracle::start() {
     return problem(llvm::formatv("the budget of {0} s ended before FP32 had run over all {1} "
                                  "samples; a larger --budget or fewer samples may do",
                                  shortText(accuracy.budget), data->samples()));
-  return takeNoiseSamples();
+  Expected<NoiseSamples> taken = NoiseSamples::take(*switches, *data, accuracy.batch);
+  if (!taken)
+    return problem(llvm::toString(taken.takeError()));
+  noise.emplace(std::move(*taken));
+  return Error::success();
 }
 
 Error ModelOracle::compileSwitches() {
@@ -172,46 +160,16 @@ Expected<bool> ModelOracle::runReference() {
   return true;
 }
 
-Error ModelOracle::takeNoiseSamples() {
-  data->rewind();
-  for (uint64_t taken = 0; taken < kNoiseSamples;) {
-    Expected<DataBatch> batch = data->next(std::min(accuracy.batch, kNoiseSamples - taken));
-    if (!batch)
-      return batch.takeError();
-    if (batch->samples == 0)
-      break;
-    Expected<std::vector<HostTensor>> outputs = switches->run(*batch);
-    if (!outputs)
-      return problem(llvm::toString(outputs.takeError()));
-    taken += batch->samples;
-    noiseBatches.push_back(std::move(*batch));
-    noiseReference.push_back(std::move(*outputs));
-  }
-  return Error::success();
-}
-
 //===-- Answers -------------------------------------------------------------------------------===//
 
-/// Summed over outputs of floats.
 Expected<std::optional<double>> ModelOracle::noiseOf(unsigned layer) {
-  switches->set(alone[layer]);
-  std::vector<TensorError> errors(switches->outputs().size());
-  for (auto [batch, wanted] : llvm::zip(noiseBatches, noiseReference)) {
-    if (isOver())
-      return std::nullopt;
-    Expected<std::vector<HostTensor>> outputs = switches->run(batch);
-    if (!outputs)
-      return problem(llvm::toString(outputs.takeError()));
-    for (auto [error, output, reference] : llvm::zip(errors, *outputs, wanted))
-      if (output.type == CAMEO_DTYPE_F32)
-        error.add(toNumbers(reference.type, reference.bytes), toNumbers(output.type, output.bytes));
-  }
-  tell("noise of layers", layer + 1, layers());
-  double noise = 0;
-  for (const TensorError &error : errors)
-    if (error.elements())
-      noise += std::pow(10, -error.sqnr() / 10);
-  return std::isnan(noise) ? std::numeric_limits<double>::infinity() : noise;
+  Expected<std::optional<double>> found =
+      noise->noiseOf(*switches, alone[layer], [&] { return isOver(); });
+  if (!found)
+    return problem(llvm::toString(found.takeError()));
+  if (*found)
+    tell("noise of layers", layer + 1, layers());
+  return *found;
 }
 
 /// Over all samples, or until it is certain what comes of them; nothing where there is no time.

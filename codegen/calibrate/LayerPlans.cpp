@@ -54,12 +54,16 @@ FailureOr<std::unique_ptr<LayerPlans>> LayerPlans::create(StringRef path,
   std::unique_ptr<LayerPlans> plans(new LayerPlans(options));
   if (failed(plans->model.read(path)) || failed(plans->model.runTo(Stage::Normalized)))
     return failure();
-  plans->precision.model = hashText(plans->model.hash());
-  PassManager attach(&plans->model.context(), ModuleOp::getOperationName());
-  populateRanges(attach.nest<func::FuncOp>(), plans->precision);
-  if (failed(attach.run(plans->model.module())) || failed(plans->findLayers()))
+  if (failed(plans->attachRanges()) || failed(plans->findLayers()))
     return failure();
   return std::move(plans);
+}
+
+LogicalResult LayerPlans::attachRanges() {
+  precision.model = hashText(model.hash());
+  PassManager attach(&model.context(), ModuleOp::getOperationName());
+  populateRanges(attach.nest<func::FuncOp>(), precision);
+  return attach.run(model.module());
 }
 
 LogicalResult LayerPlans::findLayers() {
@@ -108,6 +112,13 @@ std::string LayerPlans::overridesOf(const llvm::BitVector &kept) const {
 
 FailureOr<QuantizedOperands> LayerPlans::withKept(const llvm::BitVector &kept) {
   return plan(overridesOf(kept));
+}
+
+FailureOr<QuantizedOperands> LayerPlans::with(PrecisionOptions other) {
+  precision = std::move(other);
+  if (failed(attachRanges()))
+    return failure();
+  return plan("");
 }
 
 FailureOr<QuantizedOperands> LayerPlans::alone(unsigned layer) {

@@ -66,6 +66,8 @@ public:
   std::string overridesOf(const llvm::BitVector &kept) const;
   /// What is quantised with these layers kept.
   mlir::FailureOr<QuantizedOperands> withKept(const llvm::BitVector &kept);
+  /// What is quantised by another precision, with ranges of its own and no layer kept.
+  mlir::FailureOr<QuantizedOperands> with(PrecisionOptions other);
   /// What is quantised where nothing but one layer is, whatever that costs.
   mlir::FailureOr<QuantizedOperands> alone(unsigned layer);
 
@@ -75,6 +77,7 @@ public:
 private:
   LayerPlans(const CompileOptions &options)
       : model(options), precision(options.pipeline.precision) {}
+  mlir::LogicalResult attachRanges();
   mlir::LogicalResult findLayers();
   mlir::FailureOr<QuantizedOperands> plan(llvm::StringRef overrides);
   template <typename Read> mlir::LogicalResult onCopy(mlir::PassManager &passes, Read read);

@@ -170,6 +170,21 @@ LogicalResult SwitchedModel::insert(ModuleOp module, const SwitchPlaces &places)
 
 //===-- Runs ----------------------------------------------------------------------------------===//
 
+CompileOptions SwitchedModel::optionsFor(const CompileOptions &given, StringRef targets) {
+  CompileOptions options = given;
+  options.pipeline.targets = targets.str();
+  options.pipeline.precision.io = "fp32";
+  options.pipeline.schedules = options.pipeline.tune = options.pipeline.taps = "";
+  options.code.remarks = options.code.simChecks = options.code.simTrace = false;
+  options.code.simForms = SimForms::Warp;
+  options.dropAbsentTargets = options.keepGraphs = options.warningsAreErrors = false;
+  options.onMessage = [say = given.onMessage](const CompileMessage &message) {
+    if (say && message.severity == CompileMessage::Severity::Error)
+      say(message);
+  };
+  return options;
+}
+
 FailureOr<std::unique_ptr<SwitchedModel>> SwitchedModel::create(StringRef path,
                                                                 CompileOptions options,
                                                                 const SwitchPlaces &places,

@@ -1,0 +1,33 @@
+// A few samples, by which ways of quantising a model are compared: how far its outputs are from those of FP32.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "codegen/calibrate/CalibrationData.h"
+#include "codegen/calibrate/SwitchedModel.h"
+
+namespace cameo {
+
+class NoiseSamples {
+public:
+  /// As many are enough for an order.
+  static constexpr uint64_t kSamples = 32;
+
+  /// The first samples of `data`, `batch` a run, and what the model makes of them in FP32.
+  static llvm::Expected<NoiseSamples> take(SwitchedModel &model, CalibrationData &data,
+                                           uint64_t batch);
+
+  /// Noise over signal of outputs of floats, summed over outputs, where these operands are quantised;
+  /// infinite where it is no number, and nothing where `isOver` ends it.
+  llvm::Expected<std::optional<double>> noiseOf(SwitchedModel &model,
+                                                const QuantizedOperands &operands,
+                                                llvm::function_ref<bool()> isOver);
+  uint64_t samples() const { return taken; }
+
+private:
+  std::vector<DataBatch> batches;
+  std::vector<std::vector<HostTensor>> reference; // of each
+  uint64_t taken = 0;
+};
+
+} // namespace cameo
