@@ -66,9 +66,12 @@ void cameo::populateRanges(OpPassManager &functions, const PrecisionOptions &pre
 }
 
 void cameo::populateQuantization(OpPassManager &functions, const PrecisionOptions &precision) {
+  const std::optional<bool> &corrects = precision.correctsBiases;
   functions.addPass(createInsertQuantization({precision.type, precision.nodes, precision.keptEnds,
                                               precision.scalesChannels.value_or(true),
-                                              precision.correctsBiases}));
+                                              !corrects   ? "recorded"
+                                              : *corrects ? "on"
+                                                          : "off"}));
 }
 
 static void populatePrecision(OpPassManager &passes, const PipelineOptions &options) {

@@ -75,9 +75,10 @@ struct PrecisionOptions {
   /// Channels of what products of integers read are scaled; without a value where calibration has found
   /// factors.
   std::optional<bool> scalesChannels;
-  bool correctsBiases = false; // of products of integers
-  std::string weights;         // int8, int4: of matrix products that stay in floats; empty: none
-  int64_t weightBlock = 0;     // how much of the depth has a scale; 0: all
+  /// Biases of products of integers are corrected; without a value as the ranges say.
+  std::optional<bool> correctsBiases;
+  std::string weights;     // int8, int4: of matrix products that stay in floats; empty: none
+  int64_t weightBlock = 0; // how much of the depth has a scale; 0: all
   /// Whether there is anything to change.
   bool isAsked() const { return type != "fp32" || io != "fp32" || !nodes.empty(); }
   bool hasRanges() const { return recorded || !ranges.empty(); }

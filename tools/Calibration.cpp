@@ -73,6 +73,8 @@ LogicalResult CalibratedRanges::make(const CalibrationRequest &request) {
 
 LogicalResult CalibratedRanges::makeFromData(const CalibrationRequest &request) {
   CalibrationOptions calibration = request.calibration;
+  calibration.model = request.model;
+  calibration.compile = request.compile;
   llvm::Expected<std::string> targets = calibration.device.targets();
   if (!targets)
     return say(targets.takeError());
@@ -89,6 +91,8 @@ LogicalResult CalibratedRanges::makeFromData(const CalibrationRequest &request) 
   }
   if (failed(calibrated))
     return failure();
+  if (calibrated->choice && !request.isQuiet)
+    llvm::errs() << "INT8: " << calibrated->choice->text() << "\n";
   const std::string &cache = calibration.cache;
   if (failed(take(calibrated->text(), cache.empty() ? calibration.data : cache)))
     return failure();
@@ -124,10 +128,12 @@ LogicalResult CalibratedRanges::makeFromCache(const CalibrationRequest &request)
     return say(llvm::createStringError("calibration cache '" + path +
                                        "' has no thresholds by this method; --calibration-data "
                                        "finds them"));
-  if (request.calibration.correctsBiases && !read->inputs)
+  if (request.calibration.correctsBiases.value_or(false) && !read->inputs)
     return say(llvm::createStringError("calibration cache '" + path +
                                        "' has no means for --bias-correction by this method; "
                                        "--calibration-data finds them"));
+  if (read->choice && !request.isQuiet)
+    llvm::errs() << "INT8: " << read->choice->text() << "\n";
   if (request.calibration.scalesChannels.value_or(false) && !read->channels)
     return say(llvm::createStringError("calibration cache '" + path +
                                        "' has no factors for --channel-scales=on; "
@@ -138,7 +144,7 @@ LogicalResult CalibratedRanges::makeFromCache(const CalibrationRequest &request)
 LogicalResult CalibratedRanges::makeFromTensorRt(const CalibrationRequest &request,
                                                  llvm::StringRef content) {
   const std::string &path = request.calibration.cache;
-  StringRef asked = request.calibration.correctsBiases                   ? "--bias-correction"
+  StringRef asked = request.calibration.correctsBiases.value_or(false)   ? "--bias-correction"
                     : request.calibration.scalesChannels.value_or(false) ? "--channel-scales=on"
                                                                          : "";
   if (!asked.empty())

@@ -13,6 +13,7 @@ struct CalibrationRequest {
   /// Options by which the model is compiled otherwise; its precision does not count.
   CompileOptions compile;
   CalibrationOptions calibration; // with data, a cache or both
+  bool isQuiet = false;           // otherwise a line says what was chosen
   /// Other files that are read, and that are written: the cache is none of them.
   std::vector<std::string> inputs;
   std::vector<OutputName> outputs;

@@ -127,8 +127,8 @@ template <typename T> llvm::Error setParsed(std::optional<T> &member, llvm::Expe
   return llvm::Error::success();
 }
 
-llvm::Error setChannelScales(CameocOptions &options, StringRef value) {
-  options.pipeline.precision.scalesChannels = value == "on";
+llvm::Error setOnOff(std::optional<bool> &member, StringRef value) {
+  member = value == "on";
   return checkChoice(value, {"on", "off"});
 }
 
@@ -288,8 +288,17 @@ const Setter kSetters[] = {
     {OPT_ranges,
      [](CameocOptions &o, StringRef v) { return setText(o.pipeline.precision.ranges, v); }},
     {OPT_bias_correction,
-     [](CameocOptions &o, StringRef) { return setFlag(o.pipeline.precision.correctsBiases); }},
-    {OPT_channel_scales, setChannelScales},
+     [](CameocOptions &o, StringRef) {
+       return setOnOff(o.pipeline.precision.correctsBiases, "on");
+     }},
+    {OPT_bias_correction_eq,
+     [](CameocOptions &o, StringRef v) {
+       return setOnOff(o.pipeline.precision.correctsBiases, v);
+     }},
+    {OPT_channel_scales,
+     [](CameocOptions &o, StringRef v) {
+       return setOnOff(o.pipeline.precision.scalesChannels, v);
+     }},
     {OPT_device,
      [](CameocOptions &o, StringRef v) { return setParsed(o.device, RunDevice::parse(v)); }},
     {OPT_calibration_data,

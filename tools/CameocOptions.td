@@ -65,14 +65,15 @@ defm ranges : Value<"ranges", "FILE", precisions,
     "ranges of values, which --emit=ranges or a program of yours recorded">;
 let Group = precisions in {
 def bias_correction : Switch<"bias-correction",
-    "with int8: biases make up for shifted means of channels">;
+    "with int8: biases make up for shifted means of channels; =off: they do not (where that is best)">;
+def bias_correction_eq : Joined<["--"], "bias-correction=">;
 }
 defm channel_scales : Value<"channel-scales", "on|off", precisions,
-    "with int8: channels that differ are scaled where values are quantised, as calibration finds it (on)">;
+    "with int8: channels that differ are scaled where values are quantised (where that is best)">;
 defm calibration_data : Value<"calibration-data", "DIR|FILE.npz", precisions,
     "samples that ranges are recorded of: an array per input, its first axis over samples">;
 defm calibration_method : Value<"calibration-method", "METHOD", precisions,
-    "max, entropy, percentile:99.99, mse (default), best (for each value)">;
+    "max, entropy, percentile:99.99, mse, best (for each value); default: the best of the four on a few samples">;
 defm calibration_cache : Value<"calibration-cache", "FILE", precisions,
     "keeps what calibration found, and takes it from there; TensorRT's are read, too">;
 defm calibration_batch : Value<"calibration-batch", "N", precisions,

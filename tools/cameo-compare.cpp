@@ -48,8 +48,9 @@ static cl::opt<std::string> calibrationHistograms("calibration-histograms", cl::
 static cl::opt<std::string> channelScales("channel-scales", cl::cat(category),
                                           cl::value_desc("on|off"),
                                           cl::desc("as cameoc's, where there is INT8"));
-static cl::opt<bool> biasCorrection("bias-correction", cl::cat(category),
-                                    cl::desc("as cameoc's, where there is INT8"));
+static cl::opt<std::string> biasCorrection("bias-correction", cl::cat(category), cl::ValueOptional,
+                                           cl::value_desc("on|off"),
+                                           cl::desc("as cameoc's, where there is INT8"));
 static cl::opt<std::string>
     data("data", cl::cat(category), cl::value_desc("DIR|FILE.npz"),
          cl::desc("samples: one array per input, the first axis running over samples"));
@@ -145,9 +146,10 @@ static llvm::Error checkCalibration(bool isModel) {
       return llvm::createStringError(name + " goes with --calibration-data or --calibration-cache");
   if (calibrationBatch.getNumOccurrences() && calibrationBatch == 0)
     return llvm::createStringError("--calibration-batch: it takes a number from 1 on, not '0'");
-  if (!channelScales.empty() && channelScales != "on" && channelScales != "off")
-    return llvm::createStringError("--channel-scales: '" + channelScales +
-                                   "' is not one of on and off");
+  for (const cl::opt<std::string> *option : {&channelScales, &biasCorrection})
+    if (!option->empty() && *option != "on" && *option != "off")
+      return llvm::createStringError("--" + option->ArgStr + ": '" + *option +
+                                     "' is not one of on and off");
   if (isCalibrated() && !ranges.empty())
     return llvm::createStringError(
         "--ranges and calibration: one of them says what the ranges are");
@@ -155,6 +157,13 @@ static llvm::Error checkCalibration(bool isModel) {
     return llvm::createStringError(
         "--calibration-data and --calibration-cache apply to models, not to artefacts");
   return llvm::Error::success();
+}
+
+/// What an option that takes on and off asks for; alone it means on.
+static std::optional<bool> asked(const cl::opt<std::string> &option) {
+  if (!option.getNumOccurrences())
+    return std::nullopt;
+  return option.empty() || option == "on";
 }
 
 /// Ranges of the model by --calibration-data and --calibration-cache; `options` are those of any
@@ -185,9 +194,8 @@ static llvm::Error calibrateModel(const CompileOptions &options, const RunDevice
       return llvm::createStringError("--calibration-histograms: '" + calibrationHistograms +
                                      "' is not one of host and kernels");
   }
-  calibration.correctsBiases = biasCorrection;
-  if (!channelScales.empty())
-    calibration.scalesChannels = channelScales == "on";
+  calibration.correctsBiases = asked(biasCorrection);
+  calibration.scalesChannels = asked(channelScales);
   request.inputs = {data};
   for (const std::string *file : {&recorded.getValue(), &labels.getValue()})
     if (!file->empty())
@@ -226,9 +234,10 @@ optionsOfSides(const RunDevice &where, CalibratedRanges &calibrated, bool &isTol
     if (!list.empty() || !recorded.empty()) {
       precision.recorded = calibrated.recorded();
       precision.nodes = llvm::join(nodePrecisions, ";");
-      if (precision.isQuantized() && !channelScales.empty())
-        precision.scalesChannels = channelScales == "on";
-      precision.correctsBiases = biasCorrection && precision.isQuantized();
+      if (precision.isQuantized()) {
+        precision.scalesChannels = asked(channelScales);
+        precision.correctsBiases = asked(biasCorrection);
+      }
     }
     if (precision.isQuantized() && !precision.hasRanges())
       return llvm::createStringError(

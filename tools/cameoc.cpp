@@ -65,6 +65,12 @@ llvm::Error checkInput(StringRef path) {
   return llvm::Error::success();
 }
 
+SmallVector<StringRef> scheduleFiles(const CameocOptions &options) {
+  SmallVector<StringRef> files;
+  StringRef(options.pipeline.schedules).split(files, ',', -1, /*KeepEmpty=*/false);
+  return files;
+}
+
 /// Files that options name must be there, and the output must be no folder, before anything is compiled.
 llvm::Error checkNamedFiles(const CameocOptions &options) {
   if (llvm::Error error = checkInput(options.input))
@@ -74,9 +80,7 @@ llvm::Error checkNamedFiles(const CameocOptions &options) {
       {"samples", options.calibration.data},
       {"samples", options.accuracy.data},
       {"labels", options.accuracy.labels}};
-  SmallVector<StringRef> schedules;
-  StringRef(options.pipeline.schedules).split(schedules, ',', -1, /*KeepEmpty=*/false);
-  for (StringRef file : schedules)
+  for (StringRef file : scheduleFiles(options))
     files.push_back({"schedules", file});
   for (auto [what, path] : files)
     if (std::error_code error = llvm::sys::fs::access(path, llvm::sys::fs::AccessMode::Exist);
@@ -226,9 +230,7 @@ LogicalResult Invocation::checkFiles() {
                                   &options.accuracy.data, &options.accuracy.labels})
     if (!file->empty())
       inputs.push_back(*file);
-  SmallVector<StringRef> schedules;
-  StringRef(options.pipeline.schedules).split(schedules, ',', -1, /*KeepEmpty=*/false);
-  for (StringRef file : schedules)
+  for (StringRef file : scheduleFiles(options))
     inputs.push_back(file.str());
   std::vector<OutputName> outputs;
   if (options.output != "-") {
@@ -341,6 +343,7 @@ void Invocation::summarise() {
 CalibrationRequest calibrationRequest(const CameocOptions &options) {
   CalibrationRequest request;
   request.model = options.input;
+  request.isQuiet = options.quiet;
   CompileOptions &compile = request.compile;
   compile.shapes = options.shapes;
   compile.warningsAreErrors = options.warningsAreErrors;

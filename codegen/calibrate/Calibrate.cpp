@@ -8,6 +8,7 @@
 #include "codegen/calibrate/ChannelScaler.h"
 #include "codegen/calibrate/ChooseMethods.h"
 #include "codegen/calibrate/InputMeans.h"
+#include "codegen/calibrate/QuantizationTrials.h"
 #include "dialects/onnx/Onnx.h"
 #include "dialects/onnx/Schema.h"
 #include "dialects/rt/Rt.h"
@@ -231,6 +232,8 @@ private:
 } // namespace
 
 static constexpr uint64_t kAllSamples = std::numeric_limits<uint64_t>::max();
+/// Four methods, once without factors of channels, and once with corrected biases.
+static constexpr uint64_t kMostTrials = 6;
 
 /// Runs the model over the first `most` samples; `look` sees the taps that are wanted.
 static llvm::Error collect(Runner &runner, CalibrationData &data, uint64_t most,
@@ -340,8 +343,10 @@ fittingCache(const CalibrationOptions &options, const CalibrationSource &source)
     return error;
   if (options.method && !cache->adopt(*options.method))
     return std::nullopt;
-  if ((options.correctsBiases && !cache->inputs) ||
-      (options.scalesChannels.value_or(true) && !cache->channels))
+  bool wantsScales =
+      options.scalesChannels.value_or(!cache->choice || !cache->choice->triedScales());
+  if ((options.correctsBiases.value_or(false) && !cache->inputs) ||
+      (wantsScales && !cache->channels))
     return std::nullopt;
   return std::move(*cache);
 }
@@ -360,7 +365,9 @@ public:
 private:
   llvm::Error scaleChannels();
   llvm::Error findThresholds();
-  llvm::Error recordInputs();
+  llvm::Error recordInputs(uint64_t samples);
+  llvm::Error choose();
+  void dropScales();
 
   Compiler &compiler;
   CalibrationData &data;
@@ -421,7 +428,7 @@ llvm::Error Calibration::findThresholds() {
 }
 
 /// The inputs of products, whose thresholds are known by then.
-llvm::Error Calibration::recordInputs() {
+llvm::Error Calibration::recordInputs(uint64_t samples) {
   Step step(options, "inputs");
   InputMeans means(*normalized, model.taps(), result.values);
   auto look = [&](const TappedValue &value) {
@@ -441,7 +448,7 @@ llvm::Error Calibration::recordInputs() {
     return llvm::Error::success();
   };
   auto isWanted = [&](unsigned tap, uint64_t) { return tap < model.values; };
-  if (llvm::Error error = collect(*model.runner, data, kAllSamples, isWanted, look,
+  if (llvm::Error error = collect(*model.runner, data, samples, isWanted, look,
                                   "recording what products read", options))
     return error;
   result.inputs = means.means();
@@ -455,13 +462,89 @@ llvm::Error Calibration::recordInputs() {
   return llvm::Error::success();
 }
 
+/// Tries what no option names, one thing after another, and keeps what is clearly better.
+llvm::Error Calibration::choose() {
+  Step step(options, "trials");
+  llvm::Expected<std::string> targets = options.device.targets();
+  if (!targets)
+    return targets.takeError();
+  QuantizationTrials trials(options.model, options.compile, *targets,
+                            {options.device, options.threads}, data, options.batch);
+  QuantizationChoice choice;
+  auto attempt = [&](QuantizationChoice::Trial trial) -> llvm::Error {
+    CalibrationCache tried = result;
+    if (tried.method.kind != trial.method)
+      tried.chooseForAll(trial.method);
+    llvm::Expected<RecordedRanges> ranges = RecordedRanges::parse(tried.text(), options.data);
+    if (!ranges)
+      return ranges.takeError();
+    llvm::Expected<std::optional<double>> sqnr =
+        trials.sqnr(std::make_shared<const RecordedRanges>(std::move(*ranges)),
+                    trial.scalesChannels, trial.correctsBiases);
+    if (!sqnr)
+      return sqnr.takeError();
+    if (!*sqnr)
+      return llvm::Error::success();
+    trial.sqnr = **sqnr;
+    // Less may be due to the samples.
+    constexpr double kGain = 1; // dB
+    if (choice.trials.empty() || trial.sqnr >= choice.chosen.sqnr + kGain)
+      choice.chosen = trial;
+    choice.trials.push_back(trial);
+    choice.samples = trials.samples();
+    if (options.onProgress)
+      options.onProgress("trying INT8", choice.trials.size(), kMostTrials);
+    return llvm::Error::success();
+  };
+
+  bool isScaled = result.channels && !result.channels->empty();
+  if (llvm::Error error = attempt({result.method.kind, isScaled, /*correctsBiases=*/false}))
+    return error;
+  if (choice.trials.empty()) // no product is quantised
+    return llvm::Error::success();
+  if (!options.method) {
+    for (CalibrationMethod::Kind kind : CalibrationMethod::kSingle)
+      if (kind != result.method.kind)
+        if (llvm::Error error = attempt({kind, isScaled, /*correctsBiases=*/false}))
+          return error;
+    result.method.kind = choice.chosen.method;
+    result.chooseForAll(choice.chosen.method);
+  }
+  if (isScaled && !options.scalesChannels) {
+    if (llvm::Error error = attempt({choice.chosen.method, false, /*correctsBiases=*/false}))
+      return error;
+    if (!choice.chosen.scalesChannels)
+      dropScales();
+  }
+  if (!options.correctsBiases) {
+    if (llvm::Error error = recordInputs(NoiseSamples::kSamples))
+      return error;
+    if (!result.inputs->empty())
+      if (llvm::Error error = attempt({choice.chosen.method, choice.chosen.scalesChannels, true}))
+        return error;
+    if (!choice.chosen.correctsBiases)
+      result.inputs.reset();
+  }
+  result.choice = std::move(choice);
+  return llvm::Error::success();
+}
+
+void Calibration::dropScales() {
+  scaler.reset();
+  result.channels.reset();
+  for (CalibratedValue &value : result.values)
+    value.scaled.reset();
+}
+
 FailureOr<CalibrationCache> Calibration::run(CalibrationSource source) {
   auto end = llvm::make_scope_exit([&] { compiler.keepConstantsOf({}); });
   result.source = std::move(source);
   result.method = options.method.value_or(CalibrationMethod());
   operands = readByProducts(compiler.module());
   bool scalesChannels = options.scalesChannels.value_or(true);
-  if (scalesChannels || options.correctsBiases) {
+  bool mayChoose = !options.model.empty() &&
+                   (!options.method || !options.scalesChannels || !options.correctsBiases);
+  if (scalesChannels || options.correctsBiases.value_or(mayChoose)) {
     normalized = compiler.module().clone();
     compiler.keepConstantsOf(*normalized);
   }
@@ -474,8 +557,12 @@ FailureOr<CalibrationCache> Calibration::run(CalibrationSource source) {
       return compiler.fail(std::move(error));
   if (llvm::Error error = findThresholds())
     return compiler.fail(std::move(error));
-  if (options.correctsBiases)
-    if (llvm::Error error = recordInputs())
+  if (mayChoose)
+    if (llvm::Error error = choose())
+      compiler.warn("calibration: nothing was chosen by the model's outputs: " +
+                    llvm::toString(std::move(error)));
+  if (options.correctsBiases.value_or(false))
+    if (llvm::Error error = recordInputs(kAllSamples))
       return compiler.fail(std::move(error));
   return std::move(result);
 }

@@ -16,16 +16,20 @@ namespace cameo {
 
 struct CalibrationOptions {
   std::string data; // as CalibrationData takes it
-  /// Without one, that of the cache, and else CalibrationMethod's own.
+  /// What is not asked for (the method, factors of channels, corrected biases) is that of the cache, or what leaves
+  /// the outputs of this model, which is compiled by these options, with the least noise on the first samples
+  /// (QuantizationTrials.h). Where no file is named, it is CalibrationMethod's own, factors and no correction.
+  std::string model;
+  CompileOptions compile;
   std::optional<CalibrationMethod> method;
   /// A file that is taken where it fits, so that nothing runs, and is refused where it does not;
   /// empty or absent: none.
   std::string cache;
-  /// Looks at the first samples for factors of channels that what products read is multiplied by. Where that
-  /// is not asked for either way, it does, but a cache without them serves where there is no data.
+  /// Looks at the first samples for factors of channels that what products read is multiplied by.
   std::optional<bool> scalesChannels;
-  /// Also records what products read on average, which takes a second run over the data.
-  bool correctsBiases = false;
+  /// Also records what products read on average: in a second run over the data, or, where that is not asked for
+  /// and turns out to be better, over the first samples.
+  std::optional<bool> correctsBiases;
   /// Samples of a run, where the model leaves that open. Results do not depend on it.
   uint64_t batch = 8;
   RunDevice device;
@@ -34,11 +38,11 @@ struct CalibrationOptions {
   /// with it. They are the same, bit for bit.
   bool countsByKernels = false;
   /// Called after each run: in "looking at channels", "calibrating" and "recording what products read"
-  /// with samples, in "choosing methods", which `best` does, with runs.
+  /// with samples, in "choosing methods", which `best` does, with runs, in "trying INT8" with trials.
   std::function<void(llvm::StringRef what, uint64_t done, uint64_t all)> onProgress;
   /// Called with how long steps took, as CompileOptions::onStep: "channels" comes before "calibrate",
-  /// which are the runs of which "histograms" is a part; "thresholds" follow, "methods" for `best`, and
-  /// "inputs" for what products read.
+  /// which are the runs of which "histograms" is a part; "thresholds" follow, "methods" for `best`,
+  /// "inputs" for what products read, and "trials".
   std::function<void(llvm::StringRef step, const llvm::TimeRecord &time)> onStep;
 };
 

@@ -79,6 +79,20 @@ static void write(llvm::raw_ostream &out, const ProductInput &input) {
   out << "}";
 }
 
+static void write(llvm::raw_ostream &out, const QuantizationChoice &choice) {
+  out << ",\n  \"chosen\": {\"bias_correction\": " << json::Value(choice.chosen.correctsBiases)
+      << ", \"samples\": " << choice.samples << ", \"trials\": [";
+  StringRef before = "\n    ";
+  for (const QuantizationChoice::Trial &trial : choice.trials) {
+    out << before << "{\"method\": \"" << CalibrationMethod::name(trial.method)
+        << "\", \"channel_scales\": " << json::Value(trial.scalesChannels)
+        << ", \"bias_correction\": " << json::Value(trial.correctsBiases)
+        << ", \"sqnr\": " << llvm::format("%.2f", trial.sqnr) << "}";
+    before = ",\n    ";
+  }
+  out << "]}";
+}
+
 /// A member that has an object, an entry a line.
 template <typename Entries, typename Write>
 static void writeEntries(llvm::raw_ostream &out, StringRef name, const Entries &entries,
@@ -119,7 +133,27 @@ std::string CalibrationCache::text() const {
   }
   if (inputs)
     writeEntries(out, "inputs", *inputs, [&](const ProductInput &input) { write(out, input); });
+  if (choice)
+    write(out, *choice);
   out << "\n}\n";
+  return result;
+}
+
+std::string QuantizationChoice::Trial::text() const {
+  return CalibrationMethod::name(method).str() + (scalesChannels ? ", channels scaled" : "") +
+         (correctsBiases ? ", biases corrected" : "");
+}
+
+bool QuantizationChoice::triedScales() const {
+  return llvm::any_of(trials, [](const Trial &trial) { return trial.scalesChannels; });
+}
+
+std::string QuantizationChoice::text() const {
+  std::string result =
+      llvm::formatv("{0}: {1:f1} dB on {2} samples", chosen.text(), chosen.sqnr, samples);
+  const Trial &usual = trials.front();
+  if (usual.text() != chosen.text())
+    result += llvm::formatv("; {0}: {1:f1} dB", usual.text(), usual.sqnr);
   return result;
 }
 
@@ -212,6 +246,34 @@ static void readInputs(const RangesFile &file, CalibrationCache &cache) {
   }
 }
 
+/// Whether there is none, or one that calibration may have written, of what the cache has otherwise.
+static bool readChoice(const json::Object &object, CalibrationCache &cache) {
+  if (!object.get("chosen"))
+    return true;
+  const json::Object *found = object.getObject("chosen");
+  const json::Array *trials = found ? found->getArray("trials") : nullptr;
+  QuantizationChoice &choice = cache.choice.emplace();
+  choice.samples = uint64_t(found ? found->getInteger("samples").value_or(0) : 0);
+  choice.chosen = {cache.method.kind, cache.channels && !cache.channels->empty(),
+                   found && found->getBoolean("bias_correction").value_or(false)};
+  bool isKnown = false;
+  for (const json::Value &value : trials ? *trials : json::Array()) {
+    const json::Object *trial = value.getAsObject();
+    std::optional<CalibrationMethod::Kind> kind = trial ? kindIn(*trial) : std::nullopt;
+    std::optional<double> sqnr = trial ? trial->getNumber("sqnr") : std::nullopt;
+    std::optional<bool> scales = trial ? trial->getBoolean("channel_scales") : std::nullopt;
+    std::optional<bool> corrects = trial ? trial->getBoolean("bias_correction") : std::nullopt;
+    if (!kind || !sqnr || !scales || !corrects)
+      return false;
+    choice.trials.push_back({*kind, *scales, *corrects, *sqnr});
+    if (choice.trials.back().text() == choice.chosen.text()) {
+      choice.chosen.sqnr = *sqnr;
+      isKnown = true;
+    }
+  }
+  return isKnown;
+}
+
 Expected<CalibrationCache> CalibrationCache::read(StringRef path) {
   auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!file)
@@ -253,6 +315,8 @@ Expected<CalibrationCache> CalibrationCache::parse(StringRef text, StringRef pat
   if (object.get("channels"))
     cache.channels = file->channels;
   readInputs(*file, cache);
+  if (!readChoice(object, cache))
+    return problem("'chosen' has no trials of calibration, or what was chosen is none of them");
   return cache;
 }
 
@@ -282,6 +346,11 @@ Error CalibrationCache::checkSource(const CalibrationSource &wanted, StringRef p
   return Error::success();
 }
 
+void CalibrationCache::chooseForAll(CalibrationMethod::Kind kind) {
+  for (CalibratedValue &value : values)
+    value.chosen = kind;
+}
+
 bool CalibrationCache::adopt(const CalibrationMethod &wanted) {
   if (wanted.kind == CalibrationMethod::Percentile && wanted.percent != method.percent)
     return false;
@@ -290,9 +359,9 @@ bool CalibrationCache::adopt(const CalibrationMethod &wanted) {
   if (wanted.kind == CalibrationMethod::Best)
     return false;
   method.kind = wanted.kind;
-  for (CalibratedValue &value : values)
-    value.chosen = wanted.kind;
+  chooseForAll(wanted.kind);
   inputs.reset();
+  choice.reset();
   return true;
 }
 
@@ -313,6 +382,15 @@ static json::Object shown(const CalibratedValue &value) {
   return object;
 }
 
+static json::Object shown(const QuantizationChoice &choice) {
+  json::Array trials;
+  for (const QuantizationChoice::Trial &trial : choice.trials)
+    trials.push_back(json::Object{{"quantization", trial.text()},
+                                  {"sqnr", trial.sqnr},
+                                  {"chosen", trial.text() == choice.chosen.text()}});
+  return json::Object{{"samples", int64_t(choice.samples)}, {"trials", std::move(trials)}};
+}
+
 std::optional<json::Object> cameo::calibrationShown(StringRef text) {
   Expected<CalibrationCache> cache = CalibrationCache::parse(text, "");
   if (!cache) {
@@ -322,10 +400,13 @@ std::optional<json::Object> cameo::calibrationShown(StringRef text) {
   json::Array values;
   for (const CalibratedValue &value : cache->values)
     values.push_back(shown(value));
-  return json::Object{{"method", CalibrationMethod::name(cache->method.kind)},
+  json::Object object{{"method", CalibrationMethod::name(cache->method.kind)},
                       {"data", json::fixUTF8(cache->source.dataName)},
                       {"samples", int64_t(cache->source.samples)},
                       {"values", std::move(values)}};
+  if (cache->choice)
+    object["chosen"] = shown(*cache->choice);
+  return object;
 }
 
 //===-- TensorRT ------------------------------------------------------------------------------===//

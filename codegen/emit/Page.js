@@ -140,7 +140,14 @@ function drawCalibration(id, calibration) {
     return;
   }
   const threshold = row => row.thresholds[row.method];
-  fill(id, table(
+  const chosen = calibration.chosen;
+  const trials = chosen && table(
+      [
+        {title : 'INT8 by', of : row => row.quantization + (row.chosen ? ' (chosen)' : '')},
+        {title : 'Signal over noise, dB', number : true, of : row => row.sqnr.toFixed(1)}
+      ],
+      chosen.trials, `Outputs beside those of FP32, on ${chosen.samples} samples`);
+  fill(id, ...(trials ? [ trials ] : []), table(
                [
                  {title : 'Value', of : row => row.name},
                  {title : 'From', number : true, of : row => row.min.toPrecision(3)},

@@ -78,7 +78,7 @@ private:
   void correctBias(Operation *product, const Elements &weights, const QuantizedWeights &quantized,
                    std::optional<std::vector<double>> &bias, rt::Ledger &ledger);
 
-  bool all = false;
+  bool all = false, correctsBiases = false;
   std::optional<KeptEnds> keptEnds;
   PrecisionOverrides overrides;
   RecordedRanges recorded;
@@ -98,6 +98,8 @@ LogicalResult InsertQuantization::readOptions() {
   keptEnds = parseKeptEnds(keptEndsName);
   if (!keptEnds)
     return fail("--keep-ends: '" + keptEndsName + "' is not one of none, first, last and both");
+  if (!llvm::is_contained({"on", "off", "recorded"}, StringRef(correctBiases)))
+    return fail("--correct-biases: '" + correctBiases + "' is not one of on, off and recorded");
   llvm::Expected<PrecisionOverrides> given = PrecisionOverrides::parse(overrideList);
   if (!given)
     return fail("--precision-of: " + llvm::toString(given.takeError()));
@@ -114,7 +116,8 @@ LogicalResult InsertQuantization::readOptions() {
   if (recorded.file.empty())
     return fail("INT8 needs the ranges of the model's values, recorded while it runs on sample "
                 "data, and there are none");
-  if (correctBiases && !recorded.inputs)
+  correctsBiases = correctBiases == "recorded" ? recorded.correctsBiases : correctBiases == "on";
+  if (correctsBiases && !recorded.inputs)
     return fail("bias correction needs means of what products read, and '" + recorded.file +
                 "' has none: calibration records them where it is asked for");
   return success();
@@ -301,7 +304,7 @@ void InsertQuantization::correctBias(Operation *product, const Elements &weights
 
 void InsertQuantization::quantizeConstants(Operation *product, rt::Ledger &ledger) {
   OpBuilder b(product);
-  bool isCorrected = correctBiases && onnx::constantValue(product->getOperand(1));
+  bool isCorrected = correctsBiases && onnx::constantValue(product->getOperand(1));
   if (std::optional<int64_t> axis = channelAxis(product); isCorrected && axis)
     addBias(product, cast<RankedTensorType>(product->getOperand(1).getType()).getDimSize(*axis));
   std::optional<std::vector<double>> bias = biasOf(product);

@@ -61,8 +61,8 @@ def InsertQuantization : Pass<"cameo-insert-quantization", "::mlir::func::FuncOp
            "products that no other comes before, or behind, stay: none, first, last or both">,
     Option<"scaleChannels", "scale-channels", "bool", "true",
            "multiplies channels before they are quantised, and divides weights by that, as calibration has found it">,
-    Option<"correctBiases", "correct-biases", "bool", "false",
-           "takes what quantisation adds to the mean of a channel, by recorded means of what products read, from the biases of convolutions and Gemms">
+    Option<"correctBiases", "correct-biases", "std::string", "\"recorded\"",
+           "takes what quantisation adds to the mean of a channel, by recorded means of what products read, from the biases of convolutions and Gemms: on, off, or recorded: as the ranges say">
   ];
   let dependentDialects = ["::cameo::onnx::OnnxDialect"];
   let statistics = [

@@ -98,6 +98,23 @@ Error RangesFile::readInputs() {
   return Error::success();
 }
 
+Error RangesFile::readChosen() {
+  const json::Value *found = members().get("chosen");
+  if (!found)
+    return Error::success();
+  const json::Object *object = found->getAsObject();
+  if (!object)
+    return wrongMember("", members(), "chosen", "an object");
+  std::optional<bool> corrects = object->getBoolean("bias_correction");
+  if (!corrects)
+    return wrongMember("'chosen': ", *object, "bias_correction", "true or false");
+  correctsBiases = *corrects;
+  if (correctsBiases && !inputs)
+    return wrongMember("'chosen' corrects biases, for which it takes ", members(), "inputs",
+                       "an object of products");
+  return Error::success();
+}
+
 /// The threshold of the value's method; nothing where there is no such member.
 static Expected<std::optional<double>> thresholdIn(const RangesFile::Value &value,
                                                    StringRef member) {
@@ -177,6 +194,8 @@ Expected<RangesFile> RangesFile::parse(StringRef text) {
   if (Error error = result.readChannels())
     return error;
   if (Error error = result.readInputs())
+    return error;
+  if (Error error = result.readChosen())
     return error;
   return result;
 }

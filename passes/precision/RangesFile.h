@@ -35,6 +35,8 @@ public:
   llvm::StringMap<ChannelExponents> channels; // by values' names
   /// By products' names; nothing where the file has no such member.
   std::optional<llvm::StringMap<RecordedRanges::Input>> inputs;
+  /// Biases are corrected where nobody asks for anything.
+  bool correctsBiases = false;
 
   /// Reads a file's content; errors do not say which file it is.
   static llvm::Expected<RangesFile> parse(llvm::StringRef text);
@@ -44,6 +46,7 @@ private:
   llvm::Error readValues();
   llvm::Error readChannels();
   llvm::Error readInputs();
+  llvm::Error readChosen();
   std::unique_ptr<llvm::json::Value> parsed; // values point into it
 };
 

@@ -66,6 +66,7 @@ llvm::Expected<RecordedRanges> RecordedRanges::parse(StringRef text, StringRef p
   }
   result.channels = std::move(file->channels);
   result.inputs = std::move(file->inputs);
+  result.correctsBiases = file->correctsBiases;
   if (std::optional<StringRef> hash = file->members().getString("model"))
     result.model = hash->str();
   return result;
@@ -75,7 +76,8 @@ llvm::Expected<RecordedRanges> RecordedRanges::parse(StringRef text, StringRef p
 //
 // {file = "r.json", values = {conv1 = array<f64: least, most, scale, scale of scaled channels>},
 //  channels = {conv1 = array<i8: 0, 3, 1>},
-//  inputs = {conv2 = [array<f64: means>, array<f64: shifts>, array<f64: scale>, "conv1"]}}
+//  inputs = {conv2 = [array<f64: means>, array<f64: shifts>, array<f64: scale>, "conv1"]},
+//  corrected}    where biases are corrected unless asked for otherwise
 
 /// Entries in the order of their names, whatever that of the map is.
 template <typename Each, typename ToAttr>
@@ -150,6 +152,8 @@ llvm::Error RecordedRanges::attach(func::FuncOp function, StringRef modelHash) c
                       {b.getDenseF64ArrayAttr(input.means), b.getDenseF64ArrayAttr(input.shifts),
                        b.getDenseF64ArrayAttr(double(input.scale)), b.getStringAttr(input.value)});
                 }));
+  if (correctsBiases)
+    members.set("corrected", b.getUnitAttr());
   function->setAttr(kRangesAttr, members.getDictionary(b.getContext()));
   return llvm::Error::success();
 }
@@ -169,6 +173,7 @@ FailureOr<RecordedRanges> RecordedRanges::of(func::FuncOp function) {
     return function.emitError() << "'" << kRangesAttr
                                 << "' is not of the form in which cameo-attach-ranges leaves it";
   result.file = name.str();
+  result.correctsBiases = attached.contains("corrected");
   return result;
 }
 

@@ -20,6 +20,10 @@
 //
 //   {"conv2": {"value": "relu1", "scale": 0.078125, "means": [...], "shifts": [...]}}
 //
+// "chosen" says whether biases are corrected where nobody asks for it, or for the opposite; without it they are not:
+//
+//   "chosen": {"bias_correction": true}
+//
 // Members that are not named here are for whoever wrote the file. RangesFile.h reads all of it.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -61,6 +65,9 @@ struct RecordedRanges {
   };
   /// Means of what products read, by products' names; nothing where they were not recorded.
   std::optional<llvm::StringMap<Input>> inputs;
+
+  /// Biases are corrected where nobody asks for anything.
+  bool correctsBiases = false;
 
   std::string file;                 // as errors call it
   std::optional<std::string> model; // the hash of its file, where it is known

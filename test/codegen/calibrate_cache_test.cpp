@@ -112,13 +112,38 @@ TEST_F(CalibrateCacheTest, KeepsThresholdsOfScaledChannels) {
   EXPECT_EQ(ranges->byName["split:1"].scaled, 0);
 }
 
+TEST_F(CalibrateCacheTest, KeepsTheChoice) {
+  CalibrationCache cache = example();
+  QuantizationChoice &choice = cache.choice.emplace();
+  choice.trials = {{CalibrationMethod::Mse, false, false, 20.5},
+                   {CalibrationMethod::Entropy, false, false, 31}};
+  choice.chosen = choice.trials[1];
+  choice.samples = 32;
+  EXPECT_EQ(choice.text(), "entropy: 31.0 dB on 32 samples; mse: 20.5 dB");
+  EXPECT_TRUE(StringRef(cache.text()).contains(R"(,
+  "chosen": {"bias_correction": false, "samples": 32, "trials": [
+    {"method": "mse", "channel_scales": false, "bias_correction": false, "sqnr": 20.50},
+    {"method": "entropy", "channel_scales": false, "bias_correction": false, "sqnr": 31.00}]}
+}
+)")) << cache.text();
+  CalibrationCache again = whole(read(cache.text()));
+  EXPECT_EQ(again.text(), cache.text());
+  EXPECT_EQ(again.choice->text(), choice.text());
+  // What was chosen is not what the cache has.
+  cache.method.kind = CalibrationMethod::Max;
+  EXPECT_EQ(refusal(cache.text()),
+            "'chosen' has no trials of calibration, or what was chosen is none of them");
+}
+
 TEST_F(CalibrateCacheTest, AnotherMethodNeedsNoRun) {
   CalibrationCache cache = example();
   cache.inputs.emplace();
+  cache.choice.emplace();
   cache.channels.emplace();
   EXPECT_TRUE(cache.adopt({CalibrationMethod::Mse, 99.99}));
   EXPECT_EQ(cache.values[1].chosen, CalibrationMethod::Mse);
   EXPECT_FALSE(cache.inputs); // of what was quantised by the other one
+  EXPECT_FALSE(cache.choice);
   EXPECT_TRUE(cache.channels);
   // What was chosen by hand stays.
   cache.values[0].chosen = CalibrationMethod::Max;

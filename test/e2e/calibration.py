@@ -6,8 +6,8 @@ computes there; caches have the same bytes for one and two threads and batches o
 of another model or other data are refused; TensorRT's are read. Memory does not grow with samples,
 which need be no multiple of a batch that the model fixes.
 A factor that weights take is in the thresholds of their products' results.
-Factors of channels give what is nearer to FP32. Means for bias correction are what NumPy makes of ONNX Runtime's
-values.
+Factors of channels give what is nearer to FP32, and of what no option names the best is taken. Means for bias
+correction are what NumPy makes of ONNX Runtime's values.
 
 --long calibrates ResNet-50 at 224x224 on 500 images as well, and says what takes how long.
 """
@@ -305,10 +305,9 @@ class Calibration:
             self.expect(case, self.calibrate(output, *more, model=model),
                         f"calibration cache '{cache}' is of a model with other external data")
 
-    def check_channels(self):
-        """Channels of very different size, in front of a depthwise convolution, a sum, a concatenation and rows: with
-        the same bytes for any threads and batches; in INT8 with much less noise than without factors, with the
-        integers of ONNX Runtime, and with as many launches. A cache has factors, or says that not."""
+    @staticmethod
+    def uneven_channels():
+        """Channels of very different size, in front of a depthwise convolution, a sum, a concatenation and rows."""
         b = networks.Builder("channels", 5)
         factors = 2.0 ** b.random.integers(-4, 5, (2, 16))
         x = b.node("Conv", "image", b.constant((b.random.normal(0, 0.3, (16, 3, 3, 3)) * factors[0][:, None, None, None])
@@ -324,9 +323,14 @@ class Calibration:
         weights = b.random.normal(0, 0.2, (8, 32, 1, 1)) / numpy.tile(factors[1], 2)[:, None, None]
         z = b.node("Conv", both, b.constant(weights.astype(numpy.float32)))
         networks.rename_output(b, z, "y")
+        return b.model([networks.value("image", ["N", 3, 12, 12])],
+                       [networks.value("y", ["N", None, None, None])], 17)
+
+    def check_channels(self):
+        """Factors have the same bytes for any threads and batches; INT8 has much less noise than without, the
+        integers of ONNX Runtime, and as many launches. A cache has factors, or says that not."""
         model = self.work / "channels.onnx"
-        onnx.save(b.model([networks.value("image", ["N", 3, 12, 12])],
-                          [networks.value("y", ["N", None, None, None])], 17), model)
+        onnx.save(self.uneven_channels(), model)
         texts = set()
         for threads, batch in ((1, 1), (1, 32), (2, 7)):
             output = self.work / f"channels-{threads}-{batch}.json"
@@ -367,21 +371,73 @@ class Calibration:
     def check_channel_caches(self, model):
         """A cache without factors is one that is completed where there is data, and serves without."""
         cache, out = self.work / "channels.json", self.work / "channels-int8.onnx"
+        named = ("--calibration-method=mse", "--bias-correction=off")
         cache.unlink(missing_ok=True)
         step = self.calibrate(self.work / "ranges.json", f"--calibration-data={self.data}",
-                              f"--calibration-cache={cache}", "--channel-scales=off", model=model)
+                              f"--calibration-cache={cache}", "--channel-scales=off", *named, model=model)
         self.judge("channels-off", (step.code or "channels" in json.loads(cache.read_text())) and step.how(), step)
-        flags = (self.cameoc, model, "-o", out, "--emit=onnx", "--precision=int8", f"--calibration-cache={cache}")
+        flags = (self.cameoc, model, "-o", out, "--emit=onnx", "--precision=int8", f"--calibration-cache={cache}",
+                 *named)
         without = harness.run([*flags], SECONDS)
         self.judge("channels-without", without.code != 0 and without.how(), without)
         plain = out.read_bytes()
         self.expect("channels-asked", harness.run([*flags, "--channel-scales=on"], SECONDS),
                     f"calibration cache '{cache}' has no factors for --channel-scales=on")
         completed = harness.run([*flags, f"--calibration-data={self.data}"], SECONDS)
-        self.judge("channels-completed", (completed.code or not json.loads(cache.read_text())["channels"]
+        self.judge("channels-completed", (completed.code or not json.loads(cache.read_text()).get("channels")
                                           or out.read_bytes() == plain) and completed.how(), completed)
         off = harness.run([*flags, "--channel-scales=off"], SECONDS)
         self.judge("channels-ignored", (off.code or out.read_bytes() != plain) and off.how(), off)
+
+    def check_choice(self):
+        """Each trial's noise is that of the INT8 model with the same options by ONNX Runtime, and what has the
+        least is taken; what options name is not tried. One and two threads and any batch agree."""
+        model = self.work / "chosen.onnx"
+        onnx.save(self.uneven_channels(), model)
+        texts = set()
+        for threads, batch in ((1, 1), (2, 7)):
+            output = self.work / f"chosen-{threads}.json"
+            step = self.calibrate(output, f"-j{threads}", f"--calibration-data={self.data}",
+                                  f"--calibration-batch={batch}", model=model)
+            if step.code != 0:
+                return self.suite.fail("choice", step.how(), step)
+            texts.add(output.read_bytes())
+        self.judge("choice-bytes", len(texts) != 1 and "batches of 1 and 7 differ", step)
+        cache = json.loads(texts.pop())
+        chosen, feed = cache["chosen"], {"image": self.images[:32]}
+        wanted = typed_networks.run_reference(onnx.load(model), feed)["y"]
+        named, best = {}, None
+        for trial in chosen["trials"]:
+            named = {"--calibration-method": trial["method"],
+                     "--channel-scales": "on" if trial["channel_scales"] else "off",
+                     "--bias-correction": "on" if trial["bias_correction"] else "off"}
+            case, made = "-".join(named.values()), self.work / "chosen-int8.onnx"
+            other = harness.run([self.cameoc, model, "-o", made, "--emit=onnx", "--precision=int8",
+                                 f"--calibration-data={self.data}", *(f"{k}={v}" for k, v in named.items())],
+                                SECONDS)
+            decibels = (precision.sqnr(typed_networks.run_reference(onnx.load(made), feed)["y"], wanted)
+                        if other.code == 0 else -999)
+            # Means for biases are of fewer samples there.
+            most = 0.5 if trial["bias_correction"] else 0.1
+            self.judge(f"choice-{case}", not abs(decibels - trial["sqnr"]) <= most and
+                       f"{trial['sqnr']} dB, {decibels:.2f} by ONNX Runtime", other)
+            if best is None or trial["sqnr"] >= best["sqnr"] + 1:
+                best = trial
+        print(f"choice: {step.output.strip()}", flush=True)
+        self.judge("choice-best", (cache["method"] != best["method"] or
+                                   chosen["bias_correction"] != best["bias_correction"] or
+                                   ("channels" in cache) != best["channel_scales"]) and f"not {best}", step)
+        self.judge("choice-said", f"INT8: {best['method']}" not in step.output and step.output, step)
+        output = self.work / "named.json"
+        step = self.calibrate(output, f"--calibration-data={self.data}", *(f"{k}={v}" for k, v in named.items()),
+                              model=model)
+        self.judge("choice-named", (step.code or "chosen" in json.loads(output.read_text())) and step.how(), step)
+        step = self.calibrate(output, f"--calibration-data={self.data}", "--calibration-method=max",
+                              "--bias-correction=off", model=model)
+        trials = [] if step.code else json.loads(output.read_text())["chosen"]["trials"]
+        self.judge("choice-part", {(t["method"], t["channel_scales"], t["bias_correction"]) for t in trials} !=
+                   {("max", True, False), ("max", False, False)} and f"{trials}", step)
+        return None
 
     @staticmethod
     def source_of(graph, value):
@@ -589,6 +645,7 @@ def main():
     calibration.check_cache()
     calibration.check_means()
     calibration.check_channels()
+    calibration.check_choice()
     calibration.check_scaled()
     calibration.check_without_biases()
     calibration.check_tensorrt()

@@ -157,11 +157,12 @@ class Comparisons:
                 continue
             wanted, step = self.compare(f"calibrates-{name}-artefacts", full, built, *data)
             outputs = [report["sides"][1]["outputs"] for report in (found, wanted or found)]
-            methods = {value["method"] for value in found["calibration"]["values"]}
+            shown = found["calibration"]
+            methods = {value["method"] for value in shown["values"]}
             problem = ""
             if outputs[0] != outputs[1] or "equal" in outputs[0][0]:
                 problem = f"{outputs[0]}, not {outputs[1]}"
-            elif methods != {"max" if name == "max" else "mse"}:
+            elif methods != {"max" if name == "max" else shown["method"]}:
                 problem = f"methods {methods}"
             self.judge(f"calibrates-{name}", problem, run, step)
         both, step = self.compare("calibrates-fp16", MODEL, *data, "--precision=fp32,fp16,int8",

@@ -2,7 +2,7 @@
 // RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cameo-attach-ranges{file=%t.json},cameo-insert-quantization))' | FileCheck %s
 // RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cameo-attach-ranges{file=%t.json},cameo-insert-quantization),cameo-report-decisions)' 2>&1 | FileCheck %s --check-prefix=REMARK
 // RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cameo-attach-ranges{file=%t.json},cameo-insert-quantization{scale-channels=false}))' | FileCheck %s --check-prefix=OFF
-// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cameo-attach-ranges{file=%t.json},cameo-insert-quantization{correct-biases}))' | FileCheck %s --check-prefix=BIAS
+// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cameo-attach-ranges{file=%t.json},cameo-insert-quantization{correct-biases=on}))' | FileCheck %s --check-prefix=BIAS
 // RUN: echo '{"cameo_ranges": 1, "channels": {"a": [0, 17]}, "ranges": {}}' > %t.far
 // RUN: not cameo-opt %s --cameo-attach-ranges='file=%t.far' 2>&1 | FileCheck %s --check-prefix=FAR
 // FAR: error: ranges in '{{.*}}.far': the channels of 'a': expected a list of exponents from -16 to 16, found [0,17]
