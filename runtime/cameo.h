@@ -1,4 +1,4 @@
-/* The C interface of the Cameo runtime, version 2.
+/* The C interface of the Cameo runtime, version 3.
  * SPDX-License-Identifier: Apache-2.0
  *
  * A model is a file written by cameoc: an executable, a shared library or a plan. It is loaded for
@@ -27,7 +27,8 @@
  * must stay valid until the work that uses it is done.
  *
  * Threads. Devices and models may be used by any number of threads at once. A context is used by
- * one thread at a time; make one a thread.
+ * one thread at a time; make one a thread. A call on a context that another call is using, of another
+ * thread or around the callback that it is made from, does nothing and is CAMEO_STATUS_BUSY.
  *
  * Growth. Structures begin with their size as the caller's compiler sees it: set struct_size to
  * sizeof the structure and zero the rest (CAMEO_INIT does both). Later versions append fields, of
@@ -50,7 +51,7 @@ extern "C" {
 #endif
 
 /* The version of this interface: raised when something is added. */
-#define CAMEO_API_VERSION 2u
+#define CAMEO_API_VERSION 3u
 
 /* CAMEO_INIT(cameo_binding, binding); declares a structure whose size is set and whose other fields
  * are zero. */
@@ -78,7 +79,9 @@ typedef enum cameo_status {
   CAMEO_STATUS_DRIVER = 10,          /* the driver or the device failed */
   CAMEO_STATUS_KERNEL_FAULT = 11,    /* a finding of the simulator's checks */
   CAMEO_STATUS_INTERNAL = 12,        /* a bug in Cameo */
-  CAMEO_STATUS_NO_CODE = 13          /* the file has no code for this device and its driver */
+  CAMEO_STATUS_NO_CODE = 13,         /* the file has no code for this device and its driver */
+  CAMEO_STATUS_BUSY = 14,            /* the context is in use by another call */
+  CAMEO_STATUS_NOT_A_MODEL = 15      /* the file is something else (before version 3: CORRUPT) */
 } cameo_status;
 
 /* ONNX's TensorProto.DataType values. */
@@ -178,6 +181,21 @@ CAMEO_API cameo_status cameo_device_get_info(const cameo_device *device, cameo_d
 CAMEO_API cameo_status cameo_device_memory(cameo_device *device, uint64_t *available,
                                            uint64_t *total);
 
+typedef enum cameo_memory { CAMEO_MEMORY_HOST = 0, CAMEO_MEMORY_DEVICE = 1 } cameo_memory;
+
+/* Memory for bindings, of any number of contexts: of the device, aligned to 256, or page-locked memory of
+ * the host, from which transfers do not make a run wait. On the simulator both are host memory. What was
+ * allocated is released with the same `memory`, before the device is destroyed and once no work uses it;
+ * NULL releases nothing. */
+CAMEO_API cameo_status cameo_device_allocate(cameo_device *device, cameo_memory memory,
+                                             uint64_t bytes, void **data);
+CAMEO_API cameo_status cameo_device_release(cameo_device *device, cameo_memory memory, void *data);
+/* Copies between any two, and waits until it is done. It is ordered with the default stream, as contexts'
+ * own streams are, and so comes after runs that they have enqueued. Ranges of the device do not overlap. */
+CAMEO_API cameo_status cameo_device_copy(cameo_device *device, void *to, cameo_memory to_memory,
+                                         const void *from, cameo_memory from_memory,
+                                         uint64_t bytes);
+
 /* ---- Models --------------------------------------------------------------------------------- */
 
 typedef struct cameo_model_options {
@@ -207,8 +225,8 @@ typedef struct cameo_tensor_info {
 
 /* Reads an executable, a library or a plan written by cameoc. The file is mapped and must not
  * change while the model lives. Header, plans and code are verified here, and weights as they are
- * uploaded to the device (also here): a damaged file is CAMEO_STATUS_CORRUPT. options may be NULL.
- */
+ * uploaded to the device (also here): a damaged file is CAMEO_STATUS_CORRUPT, one that is no model at
+ * all CAMEO_STATUS_NOT_A_MODEL. options may be NULL. */
 CAMEO_API cameo_status cameo_model_load(const char *path, const cameo_model_options *options,
                                         cameo_model **model);
 /* The same of a file's bytes in memory, 64-byte aligned, valid while the model lives. */
@@ -271,8 +289,6 @@ typedef struct cameo_context_options {
   cameo_allocator allocator; /* allocate is NULL: the device's own */
 } cameo_context_options;
 
-typedef enum cameo_memory { CAMEO_MEMORY_HOST = 0, CAMEO_MEMORY_DEVICE = 1 } cameo_memory;
-
 typedef struct cameo_binding {
   size_t struct_size;
   cameo_memory memory;
@@ -301,7 +317,8 @@ CAMEO_API cameo_status cameo_context_set_symbol(cameo_context *context, const ch
  * where host memory is bound to the input: it is then read at each run. NULL forgets the values. */
 CAMEO_API cameo_status cameo_context_set_input_value(cameo_context *context, uint32_t input,
                                                      const void *data, uint64_t bytes);
-/* Shapes as they are for the next run. dims has room for capacity values; rank may be NULL. Output
+/* Shapes as they are for the next run. dims has room for capacity values; where that is 0, or dims NULL,
+ * the rank alone is written; rank may be NULL. Output
  * shapes and the arena's size need all input shapes and host-read values to be known. */
 CAMEO_API cameo_status cameo_context_get_input_shape(cameo_context *context, uint32_t input,
                                                      uint32_t capacity, int64_t *dims,
@@ -352,6 +369,13 @@ CAMEO_API cameo_status cameo_context_get_stream(cameo_context *context, void **s
  * combination of shapes and host-read values, and that of the last 16 is kept, with its graph. */
 CAMEO_API cameo_status cameo_context_enqueue(cameo_context *context);
 CAMEO_API cameo_status cameo_context_synchronize(cameo_context *context);
+/* Whether the runs that were enqueued are done: 1 or 0, without waiting. */
+CAMEO_API cameo_status cameo_context_query(cameo_context *context, int32_t *done);
+/* Calls back once they are: by a thread of the driver's, or, where they are done already, as they always are
+ * on the simulator, before this returns. The callback must call neither Cameo nor CUDA, and may come after
+ * cameo_context_synchronize has returned. */
+CAMEO_API cameo_status cameo_context_notify(cameo_context *context, void (*callback)(void *user),
+                                            void *user);
 /* enqueue and synchronize. */
 CAMEO_API cameo_status cameo_context_run(cameo_context *context);
 

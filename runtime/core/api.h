@@ -6,6 +6,7 @@
 #include "runtime/cameo.h"
 #include "runtime/core/context.h"
 
+#include <atomic>
 #include <cstring>
 
 struct cameo_device {
@@ -22,6 +23,7 @@ struct cameo_context {
   std::shared_ptr<cameo::runtime::Model> model;
   std::unique_ptr<cameo::runtime::Context> context;
   std::string error;
+  std::atomic<bool> isUsed{false}; // by a call that has not returned
 };
 
 namespace cameo::runtime::api {
@@ -65,6 +67,31 @@ template <typename T> Status writeStruct(const T &known, const char *name, T *gi
       return ::cameo::runtime::api::report(::cameo::runtime::failure(                              \
           ::cameo::runtime::Code::InvalidArgument, "%s: " #POINTER " is null", __func__));         \
   } while (false)
+
+// A call's use of a context. Where another one is at work, of another thread or one whose callback this call
+// is made from, nothing of the context is touched, not even its error.
+class Use {
+public:
+  explicit Use(cameo_context *context)
+      : context(context->isUsed.exchange(true, std::memory_order_acquire) ? nullptr : context) {}
+  ~Use() {
+    if (context)
+      context->isUsed.store(false, std::memory_order_release);
+  }
+  Use(const Use &) = delete;
+  void operator=(const Use &) = delete;
+  explicit operator bool() const { return context; }
+
+private:
+  cameo_context *context;
+};
+
+#define CAMEO_USE(CONTEXT)                                                                         \
+  CAMEO_REQUIRE(CONTEXT);                                                                          \
+  ::cameo::runtime::api::Use use_(CONTEXT);                                                        \
+  if (!use_)                                                                                       \
+  return ::cameo::runtime::api::report(::cameo::runtime::failure(                                  \
+      ::cameo::runtime::Code::Busy, "%s: the context is in use by another call", __func__))
 
 } // namespace cameo::runtime::api
 

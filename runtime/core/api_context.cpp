@@ -47,13 +47,14 @@ Status readBinding(const cameo_binding *given, Binding &binding) {
 }
 
 Status writeShape(const Shape &shape, uint32_t capacity, int64_t *dims, uint32_t *rank) {
-  if (dims && capacity < shape.size())
-    return failure(Code::InvalidArgument, "room for %u sizes; the shape has %zu", capacity,
-                   shape.size());
-  if (dims)
-    std::copy(shape.begin(), shape.end(), dims);
   if (rank)
     *rank = uint32_t(shape.size());
+  if (!dims || capacity == 0)
+    return {};
+  if (capacity < shape.size())
+    return failure(Code::InvalidArgument, "room for %u sizes; the shape has %zu", capacity,
+                   shape.size());
+  std::copy(shape.begin(), shape.end(), dims);
   return {};
 }
 
@@ -82,27 +83,27 @@ const char *cameo_context_error(const cameo_context *context) {
 
 cameo_status cameo_context_set_input_shape(cameo_context *context, uint32_t input, uint32_t rank,
                                            const int64_t *dims) {
-  CAMEO_REQUIRE(context);
+  CAMEO_USE(context);
   if (rank)
     CAMEO_REQUIRE(dims);
   return report(context, context->context->setInputShape(input, Shape(dims, dims + rank)));
 }
 
 cameo_status cameo_context_set_symbol(cameo_context *context, const char *symbol, int64_t size) {
-  CAMEO_REQUIRE(context);
+  CAMEO_USE(context);
   CAMEO_REQUIRE(symbol);
   return report(context, context->context->setSymbol(symbol, size));
 }
 
 cameo_status cameo_context_set_input_value(cameo_context *context, uint32_t input, const void *data,
                                            uint64_t bytes) {
-  CAMEO_REQUIRE(context);
+  CAMEO_USE(context);
   return report(context, context->context->setInputValue(input, data, bytes));
 }
 
 cameo_status cameo_context_get_input_shape(cameo_context *context, uint32_t input,
                                            uint32_t capacity, int64_t *dims, uint32_t *rank) {
-  CAMEO_REQUIRE(context);
+  CAMEO_USE(context);
   Shape shape;
   Status status = context->context->inputShape(input, shape);
   return report(context, status.ok() ? writeShape(shape, capacity, dims, rank) : std::move(status));
@@ -110,7 +111,7 @@ cameo_status cameo_context_get_input_shape(cameo_context *context, uint32_t inpu
 
 cameo_status cameo_context_get_output_shape(cameo_context *context, uint32_t output,
                                             uint32_t capacity, int64_t *dims, uint32_t *rank) {
-  CAMEO_REQUIRE(context);
+  CAMEO_USE(context);
   Shape shape;
   Status status = context->context->outputShape(output, shape);
   return report(context, status.ok() ? writeShape(shape, capacity, dims, rank) : std::move(status));
@@ -118,7 +119,7 @@ cameo_status cameo_context_get_output_shape(cameo_context *context, uint32_t out
 
 cameo_status cameo_context_get_bytes(cameo_context *context, cameo_tensor_role role, uint32_t index,
                                      uint64_t *bytes) {
-  CAMEO_REQUIRE(context);
+  CAMEO_USE(context);
   CAMEO_REQUIRE(bytes);
   if (role == CAMEO_TAP)
     return report(context,
@@ -128,14 +129,14 @@ cameo_status cameo_context_get_bytes(cameo_context *context, cameo_tensor_role r
 }
 
 cameo_status cameo_context_get_arena_bytes(cameo_context *context, uint64_t *bytes) {
-  CAMEO_REQUIRE(context);
+  CAMEO_USE(context);
   CAMEO_REQUIRE(bytes);
   return report(context, context->context->arenaBytes(*bytes));
 }
 
 cameo_status cameo_context_bind_input(cameo_context *context, uint32_t input,
                                       const cameo_binding *binding) {
-  CAMEO_REQUIRE(context);
+  CAMEO_USE(context);
   CAMEO_REQUIRE(binding);
   Binding known;
   Status status = readBinding(binding, known);
@@ -145,7 +146,7 @@ cameo_status cameo_context_bind_input(cameo_context *context, uint32_t input,
 
 cameo_status cameo_context_bind_output(cameo_context *context, uint32_t output,
                                        const cameo_binding *binding) {
-  CAMEO_REQUIRE(context);
+  CAMEO_USE(context);
   CAMEO_REQUIRE(binding);
   Binding known;
   Status status = readBinding(binding, known);
@@ -155,7 +156,7 @@ cameo_status cameo_context_bind_output(cameo_context *context, uint32_t output,
 
 cameo_status cameo_context_output_memory(cameo_context *context, uint32_t output, void **data,
                                          uint64_t *bytes) {
-  CAMEO_REQUIRE(context);
+  CAMEO_USE(context);
   CAMEO_REQUIRE(data);
   DevicePtr memory = 0;
   uint64_t size = 0;
@@ -169,46 +170,63 @@ cameo_status cameo_context_output_memory(cameo_context *context, uint32_t output
 }
 
 cameo_status cameo_context_set_state(cameo_context *context, uint32_t input, uint32_t output) {
-  CAMEO_REQUIRE(context);
+  CAMEO_USE(context);
   return report(context, context->context->setState(input, output));
 }
 
 cameo_status cameo_context_set_arena(cameo_context *context, void *arena, uint64_t bytes) {
-  CAMEO_REQUIRE(context);
+  CAMEO_USE(context);
   return report(context, context->context->setArena(reinterpret_cast<DevicePtr>(arena), bytes));
 }
 
 cameo_status cameo_context_set_stream(cameo_context *context, void *stream) {
-  CAMEO_REQUIRE(context);
+  CAMEO_USE(context);
   return report(context, context->context->setStream(stream));
 }
 
 cameo_status cameo_context_get_stream(cameo_context *context, void **stream) {
-  CAMEO_REQUIRE(context);
+  CAMEO_USE(context);
   CAMEO_REQUIRE(stream);
   *stream = context->context->stream();
   return CAMEO_STATUS_OK;
 }
 
 cameo_status cameo_context_enqueue(cameo_context *context) {
-  CAMEO_REQUIRE(context);
+  CAMEO_USE(context);
   return report(context, context->context->enqueue());
 }
 
 cameo_status cameo_context_synchronize(cameo_context *context) {
-  CAMEO_REQUIRE(context);
+  CAMEO_USE(context);
   return report(context, context->context->synchronize());
 }
 
+cameo_status cameo_context_query(cameo_context *context, int32_t *done) {
+  CAMEO_USE(context);
+  CAMEO_REQUIRE(done);
+  bool isDone = false;
+  Status status = context->context->isDone(isDone);
+  if (status.ok())
+    *done = isDone;
+  return report(context, status);
+}
+
+cameo_status cameo_context_notify(cameo_context *context, void (*callback)(void *user),
+                                  void *user) {
+  CAMEO_USE(context);
+  CAMEO_REQUIRE(callback);
+  return report(context, context->context->callWhenDone(callback, user));
+}
+
 cameo_status cameo_context_run(cameo_context *context) {
-  CAMEO_REQUIRE(context);
+  CAMEO_USE(context);
   Status status = context->context->enqueue();
   return report(context, status.ok() ? context->context->synchronize() : std::move(status));
 }
 
 cameo_status cameo_context_set_taps(cameo_context *context, cameo_memory memory,
                                     cameo_tap_callback callback, void *user) {
-  CAMEO_REQUIRE(context);
+  CAMEO_USE(context);
   if (memory != CAMEO_MEMORY_HOST && memory != CAMEO_MEMORY_DEVICE)
     return report(context,
                   failure(Code::InvalidArgument, "memory kind %d is unknown", int(memory)));
@@ -251,7 +269,7 @@ cameo_status cameo_context_write_tap(cameo_context *context, const void *data, u
 
 cameo_status cameo_context_run_timed(cameo_context *context, cameo_timing_callback callback,
                                      void *user) {
-  CAMEO_REQUIRE(context);
+  CAMEO_USE(context);
   CAMEO_REQUIRE(callback);
   return report(context, context->context->runTimed([&](const LaunchTiming &timing) {
     cameo_launch_timing filled = {};

@@ -10,6 +10,7 @@ using namespace cameo::runtime::api;
 
 static_assert(CAMEO_STATUS_INTERNAL == int(Code::Internal), "cameo.h and Code agree");
 static_assert(CAMEO_STATUS_CORRUPT == int(Code::Corrupt), "cameo.h and Code agree");
+static_assert(CAMEO_STATUS_NOT_A_MODEL == int(Code::NotAModel), "cameo.h and Code agree");
 static_assert(int(CAMEO_DTYPE_I2) == int(CAMEO_INT2), "cameo.h and format.h agree");
 static_assert(int(CAMEO_DTYPE_BF16) == int(CAMEO_BFLOAT16), "cameo.h and format.h agree");
 static_assert(CAMEO_TENSOR_ON_HOST == CAMEO_TENSOR_HOST, "cameo.h and format.h agree");
@@ -64,6 +65,31 @@ Status createDevice(const cameo_device_options &options, cameo_device &device) {
   return {};
 }
 
+Status unknownMemory(cameo_memory memory) {
+  return failure(Code::InvalidArgument, "memory kind %d is unknown", int(memory));
+}
+
+// On the default stream, which comes after what contexts have enqueued on their own.
+Status copy(Device &device, void *to, cameo_memory toMemory, const void *from,
+            cameo_memory fromMemory, uint64_t bytes) {
+  for (cameo_memory memory : {toMemory, fromMemory})
+    if (memory != CAMEO_MEMORY_HOST && memory != CAMEO_MEMORY_DEVICE)
+      return unknownMemory(memory);
+  if (!bytes)
+    return {};
+  auto target = reinterpret_cast<DevicePtr>(to), source = reinterpret_cast<DevicePtr>(from);
+  if (toMemory == CAMEO_MEMORY_HOST && fromMemory == CAMEO_MEMORY_HOST) {
+    std::memmove(to, from, bytes);
+    return {};
+  }
+  constexpr Stream stream = nullptr;
+  CAMEO_RETURN_IF_ERROR(toMemory == CAMEO_MEMORY_HOST ? device.copyToHost(to, source, bytes, stream)
+                        : fromMemory == CAMEO_MEMORY_HOST
+                            ? device.copyToDevice(target, from, bytes, stream)
+                            : device.copyOnDevice(target, source, bytes, stream));
+  return device.synchronize(stream);
+}
+
 Status finishLoad(std::unique_ptr<Payload> payload, const cameo_model_options *given,
                   cameo_model **result) {
   cameo_model_options options = {};
@@ -107,10 +133,22 @@ void cameo_payload_versions(uint32_t *oldest, uint32_t *newest) {
 const char *cameo_version(void) { return CAMEO_VERSION; }
 
 const char *cameo_status_name(cameo_status status) {
-  static const char *const names[] = {
-      "ok",        "invalid argument", "out of range",   "unsupported",           "out of memory",
-      "not found", "input/output",     "corrupt",        "incompatible",          "no driver",
-      "driver",    "kernel fault",     "internal error", "no code for the device"};
+  static const char *const names[] = {"ok",
+                                      "invalid argument",
+                                      "out of range",
+                                      "unsupported",
+                                      "out of memory",
+                                      "not found",
+                                      "input/output",
+                                      "corrupt",
+                                      "incompatible",
+                                      "no driver",
+                                      "driver",
+                                      "kernel fault",
+                                      "internal error",
+                                      "no code for the device",
+                                      "busy",
+                                      "not a model"};
   return size_t(status) < sizeof names / sizeof *names ? names[status] : "?";
 }
 
@@ -143,6 +181,42 @@ cameo_status cameo_device_create(const cameo_device_options *options, cameo_devi
 }
 
 void cameo_device_destroy(cameo_device *device) { delete device; }
+
+cameo_status cameo_device_allocate(cameo_device *device, cameo_memory memory, uint64_t bytes,
+                                   void **data) {
+  CAMEO_REQUIRE(device);
+  CAMEO_REQUIRE(data);
+  if (memory == CAMEO_MEMORY_HOST)
+    return report(device->device->allocateHost(bytes, *data));
+  if (memory != CAMEO_MEMORY_DEVICE)
+    return report(unknownMemory(memory));
+  DevicePtr made = 0;
+  Status status = device->device->allocate(bytes, made);
+  if (status.ok())
+    *data = reinterpret_cast<void *>(made);
+  return report(status);
+}
+
+cameo_status cameo_device_release(cameo_device *device, cameo_memory memory, void *data) {
+  CAMEO_REQUIRE(device);
+  if (memory != CAMEO_MEMORY_HOST && memory != CAMEO_MEMORY_DEVICE)
+    return report(unknownMemory(memory));
+  if (!data)
+    return CAMEO_STATUS_OK;
+  return report(memory == CAMEO_MEMORY_HOST
+                    ? device->device->releaseHost(data)
+                    : device->device->release(reinterpret_cast<DevicePtr>(data)));
+}
+
+cameo_status cameo_device_copy(cameo_device *device, void *to, cameo_memory to_memory,
+                               const void *from, cameo_memory from_memory, uint64_t bytes) {
+  CAMEO_REQUIRE(device);
+  if (bytes) {
+    CAMEO_REQUIRE(to);
+    CAMEO_REQUIRE(from);
+  }
+  return report(copy(*device->device, to, to_memory, from, from_memory, bytes));
+}
 
 cameo_status cameo_device_get_info(const cameo_device *device, cameo_device_info *info) {
   CAMEO_REQUIRE(device);

@@ -103,6 +103,10 @@ public:
 
   Status enqueue();
   Status synchronize();
+  // Whether what was enqueued is done; nothing is waited for.
+  Status isDone(bool &done);
+  // Calls a function once what was enqueued is done: by a thread of the driver's, or before this returns.
+  Status callWhenDone(void (*function)(void *), void *user);
   // Whether the next run of this kind is a replay.
   bool replays() const { return active && active->hasGraph(); }
   // Who is shown tapped values by runs to come, each as soon as it is there; null: nobody. Such

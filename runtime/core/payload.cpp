@@ -34,6 +34,16 @@ const char *sectionName(uint32_t kind) {
   return kind < sizeof names / sizeof *names ? names[kind] : "?";
 }
 
+// Whether a payload begins anywhere that one might: behind a stub, which is small, on a page.
+bool hasPayload(const uint8_t *file, uint64_t size) {
+  constexpr uint64_t kMostBefore = 64 << 20;
+  constexpr size_t kMagicBytes = sizeof CameoPayloadHeader::magic;
+  for (uint64_t at = 0; at <= kMostBefore && at + kMagicBytes <= size; at += CAMEO_PAGE)
+    if (std::memcmp(file + at, CAMEO_PAYLOAD_MAGIC, kMagicBytes) == 0)
+      return true;
+  return false;
+}
+
 bool isCode(uint32_t kind) {
   return kind == CAMEO_SECTION_PTX || kind == CAMEO_SECTION_CUBIN ||
          kind == CAMEO_SECTION_SIM_IMAGE;
@@ -82,7 +92,7 @@ Status Payload::open(const char *path, std::unique_ptr<Payload> &result, const c
   }
   if (uint64_t(info.st_size) < sizeof(CameoTrailer)) {
     close(file);
-    return failure(Code::Corrupt, "'%s' is not a model file: %lld bytes", name,
+    return failure(Code::NotAModel, "'%s' is not a model file: %lld bytes", name,
                    (long long)info.st_size);
   }
   void *mapping = mmap(nullptr, size_t(info.st_size), PROT_READ, MAP_PRIVATE, file, 0);
@@ -120,12 +130,17 @@ std::unique_ptr<Payload> Payload::ofSections(std::vector<Section> sections) {
 Status Payload::parse(const uint8_t *file, uint64_t size) {
   CameoTrailer trailer;
   CameoPayloadHeader header;
-  if (size < sizeof trailer + sizeof header)
-    return failure(Code::Corrupt, "not a model file: %llu bytes", (unsigned long long)size);
-  std::memcpy(&trailer, file + size - sizeof trailer, sizeof trailer);
-  if (std::memcmp(trailer.magic, CAMEO_TRAILER_MAGIC, sizeof trailer.magic) != 0)
-    return failure(Code::Corrupt, "not a model file, or truncated: it does not end in '%s'",
-                   CAMEO_TRAILER_MAGIC);
+  bool isLarge = size >= sizeof trailer + sizeof header;
+  if (isLarge)
+    std::memcpy(&trailer, file + size - sizeof trailer, sizeof trailer);
+  if (!isLarge || std::memcmp(trailer.magic, CAMEO_TRAILER_MAGIC, sizeof trailer.magic) != 0)
+    return hasPayload(file, size)
+               ? failure(Code::Corrupt,
+                         "damaged model file: it does not end in '%s'; was "
+                         "something cut off or appended?",
+                         CAMEO_TRAILER_MAGIC)
+               : failure(Code::NotAModel, "not a model file: it does not end in '%s'",
+                         CAMEO_TRAILER_MAGIC);
   uint64_t room = size - sizeof trailer;
   if (trailer.payload_offset % CAMEO_PAGE || trailer.payload_offset > room ||
       trailer.payload_size != room - trailer.payload_offset || trailer.payload_size < sizeof header)

@@ -383,4 +383,18 @@ Status Context::synchronize() {
   return status;
 }
 
+Status Context::isDone(bool &done) {
+  done = true;
+  return inFlight ? device().queryEvent(this->done, done) : Status();
+}
+
+Status Context::callWhenDone(void (*function)(void *), void *user) {
+  bool isDone = false;
+  CAMEO_RETURN_IF_ERROR(this->isDone(isDone));
+  if (!isDone)
+    return device().callHost(current, function, user);
+  function(user);
+  return {};
+}
+
 } // namespace cameo::runtime

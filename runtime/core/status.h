@@ -24,6 +24,8 @@ enum class Code : int {
   KernelFault = 11,    // a kernel did what it must not: a finding of the simulator's checks
   Internal = 12,       // our own bug
   NoCode = 13,         // the payload has no code for this device and its driver
+  Busy = 14,           // a context is in use by another call
+  NotAModel = 15,      // the file is something else
 };
 
 class [[nodiscard]] Status {

@@ -20,6 +20,7 @@ inline ExitCode exitCode(runtime::Code code) {
   case runtime::Code::Io:
     return Usage;
   case runtime::Code::Corrupt:
+  case runtime::Code::NotAModel:
   case runtime::Code::Incompatible:
     return BadFile;
   default:

@@ -9,7 +9,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <set>
+#include <thread>
+#include <vector>
 
 using namespace payload_test;
 
@@ -52,8 +55,10 @@ protected:
   }
   // Of the CUDA model: y = 2 x + i.
   void bindPinned(int64_t count) {
-    ASSERT_EQ(cuMemHostAlloc(reinterpret_cast<void **>(&x), count * 4, 0), 0);
-    ASSERT_EQ(cuMemHostAlloc(reinterpret_cast<void **>(&y), count * 4, 0), 0);
+    for (float **memory : {&x, &y})
+      ASSERT_EQ(cameo_device_allocate(device, CAMEO_MEMORY_HOST, count * 4,
+                                      reinterpret_cast<void **>(memory)),
+                CAMEO_STATUS_OK);
     std::fill(x, x + count, 1.0f);
     std::fill(y, y + count, -1.0f);
     cameo_binding in = binding(CAMEO_MEMORY_HOST, x, count * 4);
@@ -63,8 +68,8 @@ protected:
     ASSERT_EQ(cameo_context_bind_output(context, 0, &out), CAMEO_STATUS_OK);
   }
   void freePinned() {
-    EXPECT_EQ(cuMemFreeHost(x), 0);
-    EXPECT_EQ(cuMemFreeHost(y), 0);
+    for (float *memory : {x, y})
+      EXPECT_EQ(cameo_device_release(device, CAMEO_MEMORY_HOST, memory), CAMEO_STATUS_OK);
   }
 
   PayloadFile file{Bytes()};
@@ -106,11 +111,11 @@ TEST(ApiVersions, AreThoseOfTheHeader) {
 
 TEST(ApiVersions, EveryStatusAndTypeHasAName) {
   std::set<std::string> names;
-  for (int status = CAMEO_STATUS_OK; status <= CAMEO_STATUS_NO_CODE; ++status)
+  for (int status = CAMEO_STATUS_OK; status <= CAMEO_STATUS_NOT_A_MODEL; ++status)
     names.insert(cameo_status_name(cameo_status(status)));
-  EXPECT_EQ(names.size(), size_t(CAMEO_STATUS_NO_CODE) + 1);
+  EXPECT_EQ(names.size(), size_t(CAMEO_STATUS_NOT_A_MODEL) + 1);
   EXPECT_EQ(names.count("?"), 0u);
-  EXPECT_STREQ(cameo_status_name(cameo_status(15)), "?");
+  EXPECT_STREQ(cameo_status_name(cameo_status(16)), "?");
   names.clear();
   for (int dtype = CAMEO_DTYPE_F32; dtype <= CAMEO_DTYPE_I2; ++dtype) {
     names.insert(cameo_dtype_name(cameo_dtype(dtype)));
@@ -330,9 +335,164 @@ TEST_F(Calls, FilesThatAreNoModels) {
   cameo_model *none = nullptr;
   EXPECT_EQ(cameo_model_load("/nowhere/model", nullptr, &none), CAMEO_STATUS_NOT_FOUND);
   EXPECT_EQ(cameo_model_load("/", nullptr, &none), CAMEO_STATUS_IO);
-  EXPECT_EQ(cameo_model_load("/proc/self/exe", nullptr, &none), CAMEO_STATUS_CORRUPT);
-  EXPECT_EQ(cameo_model_load_self(nullptr, &none), CAMEO_STATUS_CORRUPT);
+  EXPECT_EQ(cameo_model_load("/proc/self/exe", nullptr, &none), CAMEO_STATUS_NOT_A_MODEL);
+  EXPECT_EQ(cameo_model_load_self(nullptr, &none), CAMEO_STATUS_NOT_A_MODEL);
   EXPECT_EQ(none, nullptr);
+}
+
+// A model of which something is missing, or which has something behind it, is told from another file.
+TEST_F(Calls, DamagedFilesAreModels) {
+  PayloadFile whole = testModel(SIM_TEST_IMAGE);
+  cameo_model *none = nullptr;
+  auto load = [&](size_t size) {
+    return cameo_model_load_memory(whole.data(), size, nullptr, &none);
+  };
+  EXPECT_EQ(load(whole.size() - 1), CAMEO_STATUS_CORRUPT);
+  EXPECT_STREQ(cameo_last_error(), "damaged model file: it does not end in 'CAMEOEND'; was "
+                                   "something cut off or appended?");
+  EXPECT_EQ(load(whole.size() / 2), CAMEO_STATUS_CORRUPT);
+  EXPECT_EQ(load(7), CAMEO_STATUS_NOT_A_MODEL);
+  std::memset(whole.data(), 'x', 8);
+  EXPECT_EQ(load(whole.size() - 1), CAMEO_STATUS_NOT_A_MODEL);
+  EXPECT_STREQ(cameo_last_error(), "not a model file: it does not end in 'CAMEOEND'");
+  EXPECT_EQ(none, nullptr);
+}
+
+TEST_F(Calls, MemoryForBindings) {
+  for (cameo_device_kind kind : {CAMEO_DEVICE_SIMULATOR, CAMEO_DEVICE_CUDA}) {
+    ASSERT_EQ(createDevice(kind), CAMEO_STATUS_OK) << cameo_last_error();
+    void *there = nullptr, *other = nullptr, *here = nullptr;
+    constexpr uint64_t bytes = 1000;
+    ASSERT_EQ(cameo_device_allocate(device, CAMEO_MEMORY_DEVICE, bytes, &there), CAMEO_STATUS_OK);
+    ASSERT_EQ(cameo_device_allocate(device, CAMEO_MEMORY_DEVICE, bytes, &other), CAMEO_STATUS_OK);
+    ASSERT_EQ(cameo_device_allocate(device, CAMEO_MEMORY_HOST, bytes, &here), CAMEO_STATUS_OK);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(there) % 256, 0u);
+    std::string text(bytes, 'a');
+    text[999] = 'z';
+    auto copy = [&](void *to, cameo_memory toMemory, const void *from, cameo_memory fromMemory) {
+      EXPECT_EQ(cameo_device_copy(device, to, toMemory, from, fromMemory, bytes), CAMEO_STATUS_OK)
+          << cameo_last_error();
+    };
+    copy(here, CAMEO_MEMORY_HOST, text.data(), CAMEO_MEMORY_HOST);
+    copy(there, CAMEO_MEMORY_DEVICE, here, CAMEO_MEMORY_HOST);
+    copy(other, CAMEO_MEMORY_DEVICE, there, CAMEO_MEMORY_DEVICE);
+    std::memset(here, 0, bytes);
+    copy(here, CAMEO_MEMORY_HOST, other, CAMEO_MEMORY_DEVICE);
+    EXPECT_EQ(std::string(static_cast<char *>(here), bytes), text);
+    auto unknown = cameo_memory(2);
+    EXPECT_EQ(cameo_device_allocate(device, unknown, bytes, &there), CAMEO_STATUS_INVALID_ARGUMENT);
+    EXPECT_EQ(cameo_device_release(device, unknown, there), CAMEO_STATUS_INVALID_ARGUMENT);
+    EXPECT_EQ(cameo_device_copy(device, there, unknown, here, CAMEO_MEMORY_HOST, 1),
+              CAMEO_STATUS_INVALID_ARGUMENT);
+    EXPECT_STREQ(cameo_last_error(), "memory kind 2 is unknown");
+    EXPECT_EQ(
+        cameo_device_copy(device, nullptr, CAMEO_MEMORY_HOST, nullptr, CAMEO_MEMORY_DEVICE, 0),
+        CAMEO_STATUS_OK);
+    EXPECT_EQ(cameo_device_release(device, CAMEO_MEMORY_DEVICE, nullptr), CAMEO_STATUS_OK);
+    EXPECT_EQ(cameo_device_release(device, CAMEO_MEMORY_DEVICE, there), CAMEO_STATUS_OK);
+    EXPECT_EQ(cameo_device_release(device, CAMEO_MEMORY_DEVICE, other), CAMEO_STATUS_OK);
+    EXPECT_EQ(cameo_device_release(device, CAMEO_MEMORY_HOST, here), CAMEO_STATUS_OK);
+    cameo_device_destroy(device);
+    device = nullptr;
+  }
+}
+
+// What a run leaves in memory of the device is copied after the run, which nobody has waited for.
+TEST_F(Calls, CopiesComeAfterRuns) {
+  open(CAMEO_DEVICE_CUDA);
+  constexpr int64_t count = 4;
+  void *in = nullptr, *out = nullptr;
+  ASSERT_EQ(cameo_device_allocate(device, CAMEO_MEMORY_DEVICE, count * 4, &in), CAMEO_STATUS_OK);
+  ASSERT_EQ(cameo_device_allocate(device, CAMEO_MEMORY_DEVICE, count * 4, &out), CAMEO_STATUS_OK);
+  float values[count] = {1, 1, 1, 1};
+  ASSERT_EQ(
+      cameo_device_copy(device, in, CAMEO_MEMORY_DEVICE, values, CAMEO_MEMORY_HOST, count * 4),
+      CAMEO_STATUS_OK);
+  cameo_binding input = binding(CAMEO_MEMORY_DEVICE, in, count * 4);
+  cameo_binding output = binding(CAMEO_MEMORY_DEVICE, out, count * 4);
+  ASSERT_EQ(cameo_context_set_input_shape(context, 0, 1, &count), CAMEO_STATUS_OK);
+  ASSERT_EQ(cameo_context_bind_input(context, 0, &input), CAMEO_STATUS_OK);
+  ASSERT_EQ(cameo_context_bind_output(context, 0, &output), CAMEO_STATUS_OK);
+  ASSERT_EQ(cameo_context_enqueue(context), CAMEO_STATUS_OK) << cameo_context_error(context);
+  ASSERT_EQ(
+      cameo_device_copy(device, values, CAMEO_MEMORY_HOST, out, CAMEO_MEMORY_DEVICE, count * 4),
+      CAMEO_STATUS_OK);
+  EXPECT_EQ(values[3], 5);
+  cameo_context_destroy(context);
+  context = nullptr;
+  EXPECT_EQ(cameo_device_release(device, CAMEO_MEMORY_DEVICE, in), CAMEO_STATUS_OK);
+  EXPECT_EQ(cameo_device_release(device, CAMEO_MEMORY_DEVICE, out), CAMEO_STATUS_OK);
+}
+
+TEST_F(Calls, CompletionIsAskedForAndTold) {
+  open(CAMEO_DEVICE_CUDA);
+  CallersStream caller;
+  ASSERT_EQ(cameo_context_set_stream(context, caller.stream), CAMEO_STATUS_OK);
+  bindPinned(4);
+  int32_t done = -1;
+  int told = 0;
+  auto callback = [](void *user) { ++*static_cast<int *>(user); };
+  ASSERT_EQ(cameo_context_query(context, &done), CAMEO_STATUS_OK);
+  EXPECT_EQ(done, 1) << "nothing was enqueued";
+  ASSERT_EQ(cameo_context_enqueue(context), CAMEO_STATUS_OK) << cameo_context_error(context);
+  ASSERT_EQ(cameo_context_query(context, &done), CAMEO_STATUS_OK);
+  EXPECT_EQ(done, 0);
+  ASSERT_EQ(cameo_context_notify(context, callback, &told), CAMEO_STATUS_OK);
+  EXPECT_EQ(told, 0);
+  ASSERT_EQ(cuStreamSynchronize(caller.stream), 0);
+  EXPECT_EQ(told, 1);
+  ASSERT_EQ(cameo_context_query(context, &done), CAMEO_STATUS_OK);
+  EXPECT_EQ(done, 1);
+  ASSERT_EQ(cameo_context_notify(context, callback, &told), CAMEO_STATUS_OK);
+  EXPECT_EQ(told, 2) << "at once";
+  cameo_context_destroy(context);
+  context = nullptr;
+  freePinned();
+}
+
+TEST_F(Calls, TheRankIsWrittenWithoutRoom) {
+  open(CAMEO_DEVICE_SIMULATOR);
+  int64_t dims[2] = {3, 64};
+  ASSERT_EQ(cameo_context_set_input_shape(context, 0, 2, dims), CAMEO_STATUS_OK);
+  uint32_t rank = 77;
+  int64_t sizes[1] = {-7};
+  EXPECT_EQ(cameo_context_get_input_shape(context, 0, 0, sizes, &rank), CAMEO_STATUS_OK);
+  EXPECT_EQ(rank, 2u);
+  EXPECT_EQ(sizes[0], -7);
+  rank = 77;
+  EXPECT_EQ(cameo_context_get_input_shape(context, 0, 1, sizes, &rank),
+            CAMEO_STATUS_INVALID_ARGUMENT);
+  EXPECT_STREQ(cameo_context_error(context), "room for 1 sizes; the shape has 2");
+  EXPECT_EQ(rank, 2u) << "who has not enough room is told how much it takes";
+}
+
+// A context that is in use, by the call around a callback or by another thread, is left alone.
+TEST_F(Calls, AContextInUseIsBusy) {
+  open(CAMEO_DEVICE_CUDA);
+  bindPinned(4);
+  struct Seen {
+    cameo_context *context;
+    std::vector<cameo_status> statuses;
+  } seen = {context, {}};
+  auto callback = [](void *user, const cameo_launch_timing *) {
+    auto &seen = *static_cast<Seen *>(user);
+    uint64_t bytes = 0;
+    for (auto call : {cameo_context_enqueue, cameo_context_synchronize, cameo_context_run})
+      seen.statuses.push_back(call(seen.context));
+    std::thread([&] {
+      seen.statuses.push_back(cameo_context_get_bytes(seen.context, CAMEO_INPUT, 0, &bytes));
+      EXPECT_STREQ(cameo_last_error(),
+                   "cameo_context_get_bytes: the context is in use by another call");
+    }).join();
+  };
+  ASSERT_EQ(cameo_context_run_timed(context, callback, &seen), CAMEO_STATUS_OK)
+      << cameo_context_error(context);
+  EXPECT_EQ(seen.statuses, std::vector<cameo_status>(8, CAMEO_STATUS_BUSY)) << "of two launches";
+  EXPECT_STREQ(cameo_context_error(context), "");
+  EXPECT_EQ(cameo_context_run(context), CAMEO_STATUS_OK);
+  cameo_context_destroy(context);
+  context = nullptr;
+  freePinned();
 }
 
 // Null and numbers out of range, for every call that returns a status.
@@ -358,6 +518,12 @@ TEST_F(Calls, NonsenseIsAnError) {
       cameo_device_get_info(nullptr, &deviceInfo),
       cameo_device_get_info(device, nullptr),
       cameo_device_memory(nullptr, &bytes, &bytes),
+      cameo_device_allocate(nullptr, CAMEO_MEMORY_DEVICE, 4, &data),
+      cameo_device_allocate(device, CAMEO_MEMORY_DEVICE, 4, nullptr),
+      cameo_device_release(nullptr, CAMEO_MEMORY_DEVICE, nullptr),
+      cameo_device_copy(nullptr, &bytes, CAMEO_MEMORY_HOST, &bytes, CAMEO_MEMORY_HOST, 8),
+      cameo_device_copy(device, nullptr, CAMEO_MEMORY_HOST, &bytes, CAMEO_MEMORY_HOST, 8),
+      cameo_device_copy(device, &bytes, CAMEO_MEMORY_HOST, nullptr, CAMEO_MEMORY_HOST, 8),
       cameo_model_load(nullptr, nullptr, &newModel),
       cameo_model_load("/", nullptr, nullptr),
       cameo_model_load_memory(nullptr, 0, nullptr, &newModel),
@@ -416,6 +582,11 @@ TEST_F(Calls, NonsenseIsAnError) {
       cameo_context_enqueue(nullptr),
       cameo_context_enqueue(context),
       cameo_context_synchronize(nullptr),
+      cameo_context_query(nullptr, reinterpret_cast<int32_t *>(&number)),
+      cameo_context_query(context, nullptr),
+      cameo_context_notify(
+          nullptr, [](void *) {}, nullptr),
+      cameo_context_notify(context, nullptr, nullptr),
       cameo_context_run(nullptr),
       cameo_context_read_tap(nullptr, &number, sizeof number),
       cameo_context_read_tap(context, nullptr, sizeof number),
