@@ -6,7 +6,7 @@ include(CMakePackageConfigHelpers)
 # For programs that embed models: no LLVM.
 install(TARGETS cameo EXPORT CameoRuntimeTargets LIBRARY DESTINATION lib
         INCLUDES DESTINATION include)
-install(FILES runtime/cameo.h DESTINATION include)
+install(FILES runtime/cameo.h runtime/cameo.hpp DESTINATION include)
 
 # What cameoc appends payloads to.
 install(TARGETS cameo-stub cameo-tuner RUNTIME DESTINATION lib/cameo)

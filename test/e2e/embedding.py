@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The C example with compiled models: built with the commands of its README, against libcameo.so and
+"""The examples in C and C++ with compiled models: built with the commands of their README, against libcameo.so and
 against a library that holds the model; on the simulator and on the fake CUDA driver."""
 # SPDX-License-Identifier: Apache-2.0
 import argparse
@@ -22,7 +22,7 @@ SECONDS = 120
 def readme_commands(program):
     """The README's lines that begin with `program`."""
     text = (EXAMPLE / "README.md").read_text()
-    return [line for block in re.findall(r"```\n(.*?)```", text, re.DOTALL)
+    return [line for _, block in re.findall(r"```(\w*)\n(.*?)```", text, re.DOTALL)
             for line in block.splitlines() if line.startswith(program)]
 
 
@@ -50,6 +50,8 @@ class Embedding:
         warnings are errors."""
         if line.startswith("cc "):
             line = f"clang-19{line[2:]} -std=c99 -Wall -Wextra -Werror -pedantic"
+        if line.startswith("c++ "):
+            line = f"clang++-19{line[3:]} -Wall -Wextra -Werror -pedantic"
         return self.step(case, ["sh", "-c", line])
 
     def expect(self, case, command, text, env=None):
@@ -110,6 +112,17 @@ def main():
         tests.refuse("no-payload", [*run_file[:2], "image.raw", *run_file[3:]], "image.raw")
         tests.refuse("self-without-model", [*run_file[:2], "self", *run_file[3:]],
                      "not a model file")
+    against_cpp, = readme_commands("c++ ")
+    if tests.shell("c++-runtime", against_cpp):
+        run_threads, = (shlex.split(line) for line in readme_commands("./threads "))
+        both = f"logits: {classes}\n" * 2
+        tests.expect("threads-sim", run_threads, both)
+        tests.expect("threads-cuda", [run_threads[0], "cuda", *run_threads[2:]], both, fake)
+        tests.refuse("threads-no-model", [*run_threads[:2], "none", *run_threads[3:]],
+                     "not found: cannot open 'none'")
+        tests.refuse("threads-no-payload", [*run_threads[:2], "image.raw", *run_threads[3:]],
+                     "not a model: image.raw: not a model file")
+    tests.shell("c++-20", against_cpp.replace("-std=c++17", "-std=c++20"))
     os.remove(tests.folder / "classify")
     if tests.shell("cc-model", against_model):
         tests.expect("self-sim", run_self, expected)
