@@ -71,9 +71,23 @@ LogicalResult CalibratedRanges::make(const CalibrationRequest &request) {
   return data.empty() ? makeFromCache(request) : makeFromData(request);
 }
 
+/// Where it is what is done.
+static void sayChoice(const CalibrationRequest &request,
+                      const std::optional<QuantizationChoice> &choice) {
+  if (!choice || !request.isForInt8 || request.isQuiet)
+    return;
+  const CalibrationOptions &asked = request.calibration;
+  const QuantizationChoice::Trial &chosen = choice->chosen;
+  if ((!asked.method || asked.method->kind == chosen.method) &&
+      asked.scalesChannels.value_or(chosen.scalesChannels) == chosen.scalesChannels &&
+      asked.correctsBiases.value_or(chosen.correctsBiases) == chosen.correctsBiases)
+    llvm::errs() << "INT8: " << choice->text() << "\n";
+}
+
 LogicalResult CalibratedRanges::makeFromData(const CalibrationRequest &request) {
   CalibrationOptions calibration = request.calibration;
-  calibration.model = request.model;
+  if (request.isForInt8)
+    calibration.model = request.model;
   calibration.compile = request.compile;
   llvm::Expected<std::string> targets = calibration.device.targets();
   if (!targets)
@@ -91,8 +105,7 @@ LogicalResult CalibratedRanges::makeFromData(const CalibrationRequest &request) 
   }
   if (failed(calibrated))
     return failure();
-  if (calibrated->choice && !request.isQuiet)
-    llvm::errs() << "INT8: " << calibrated->choice->text() << "\n";
+  sayChoice(request, calibrated->choice);
   const std::string &cache = calibration.cache;
   if (failed(take(calibrated->text(), cache.empty() ? calibration.data : cache)))
     return failure();
@@ -132,8 +145,7 @@ LogicalResult CalibratedRanges::makeFromCache(const CalibrationRequest &request)
     return say(llvm::createStringError("calibration cache '" + path +
                                        "' has no means for --bias-correction by this method; "
                                        "--calibration-data finds them"));
-  if (read->choice && !request.isQuiet)
-    llvm::errs() << "INT8: " << read->choice->text() << "\n";
+  sayChoice(request, read->choice);
   if (request.calibration.scalesChannels.value_or(false) && !read->channels)
     return say(llvm::createStringError("calibration cache '" + path +
                                        "' has no factors for --channel-scales=on; "

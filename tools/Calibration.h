@@ -13,7 +13,9 @@ struct CalibrationRequest {
   /// Options by which the model is compiled otherwise; its precision does not count.
   CompileOptions compile;
   CalibrationOptions calibration; // with data, a cache or both
-  bool isQuiet = false;           // otherwise a line says what was chosen
+  /// Products become products of integers, or the ranges are written for those that do: what no option names
+  /// is tried, and, unless isQuiet, a line says what was chosen.
+  bool isForInt8 = false, isQuiet = false;
   /// Other files that are read, and that are written: the cache is none of them.
   std::vector<std::string> inputs;
   std::vector<OutputName> outputs;

@@ -172,6 +172,10 @@ static llvm::Error calibrateModel(const CompileOptions &options, const RunDevice
                                   CalibratedRanges &found, bool &isTold) {
   CalibrationRequest request;
   request.model = files.front();
+  request.isForInt8 =
+      StringRef(precisions).contains("int8") || llvm::any_of(nodePrecisions, [](StringRef nodes) {
+        return StringRef((nodes + ";").str()).contains("=int8;");
+      });
   request.compile = options;
   request.compile.pipeline.precision = {};
   CalibrationOptions &calibration = request.calibration;

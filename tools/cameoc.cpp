@@ -71,6 +71,33 @@ SmallVector<StringRef> scheduleFiles(const CameocOptions &options) {
   return files;
 }
 
+/// Reading one may never end.
+bool isDevice(StringRef path) {
+  llvm::sys::fs::file_status status;
+  return !llvm::sys::fs::status(path, status) &&
+         status.type() == llvm::sys::fs::file_type::character_file;
+}
+
+/// The cache is a file, or can become one.
+llvm::Error checkCache(const CameocOptions &options) {
+  StringRef path = options.calibration.cache;
+  if (path.empty())
+    return llvm::Error::success();
+  auto fail = [&](const Twine &what) {
+    return llvm::createStringError("calibration cache '" + path + "': " + what);
+  };
+  if (llvm::sys::fs::exists(path))
+    return isDevice(path) || llvm::sys::fs::is_directory(path) ? fail("not a regular file")
+                                                               : llvm::Error::success();
+  if (options.calibration.data.empty())
+    return fail("there is none; --calibration-data makes it");
+  StringRef folder = llvm::sys::path::parent_path(path);
+  if (std::error_code error =
+          llvm::sys::fs::access(folder.empty() ? "." : folder, llvm::sys::fs::AccessMode::Write))
+    return fail("cannot write it: " + error.message());
+  return llvm::Error::success();
+}
+
 /// Files that options name must be there, and the output must be no folder, before anything is compiled.
 llvm::Error checkNamedFiles(const CameocOptions &options) {
   if (llvm::Error error = checkInput(options.input))
@@ -82,10 +109,16 @@ llvm::Error checkNamedFiles(const CameocOptions &options) {
       {"labels", options.accuracy.labels}};
   for (StringRef file : scheduleFiles(options))
     files.push_back({"schedules", file});
-  for (auto [what, path] : files)
-    if (std::error_code error = llvm::sys::fs::access(path, llvm::sys::fs::AccessMode::Exist);
-        error && !path.empty())
+  for (auto [what, path] : files) {
+    if (path.empty())
+      continue;
+    if (std::error_code error = llvm::sys::fs::access(path, llvm::sys::fs::AccessMode::Exist))
       return llvm::createStringError(error, what + " '" + path + "': " + error.message());
+    if (isDevice(path))
+      return llvm::createStringError(what + " '" + path + "': not a regular file");
+  }
+  if (llvm::Error error = checkCache(options))
+    return error;
   if (llvm::sys::fs::is_directory(options.output))
     return llvm::createStringError(std::make_error_code(std::errc::is_a_directory),
                                    "cannot write '" + options.output + "': it is a folder");
@@ -343,6 +376,7 @@ void Invocation::summarise() {
 CalibrationRequest calibrationRequest(const CameocOptions &options) {
   CalibrationRequest request;
   request.model = options.input;
+  request.isForInt8 = options.pipeline.precision.isQuantized() || options.emit == Emit::Ranges;
   request.isQuiet = options.quiet;
   CompileOptions &compile = request.compile;
   compile.shapes = options.shapes;

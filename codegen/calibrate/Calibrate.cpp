@@ -469,7 +469,7 @@ llvm::Error Calibration::choose() {
   if (!targets)
     return targets.takeError();
   QuantizationTrials trials(options.model, options.compile, *targets,
-                            {options.device, options.threads}, data, options.batch);
+                            {options.device, options.threads}, data);
   QuantizationChoice choice;
   auto attempt = [&](QuantizationChoice::Trial trial) -> llvm::Error {
     CalibrationCache tried = result;
@@ -478,17 +478,19 @@ llvm::Error Calibration::choose() {
     llvm::Expected<RecordedRanges> ranges = RecordedRanges::parse(tried.text(), options.data);
     if (!ranges)
       return ranges.takeError();
-    llvm::Expected<std::optional<double>> sqnr =
+    llvm::Expected<std::optional<QuantizationTrials::Sqnr>> sqnr =
         trials.sqnr(std::make_shared<const RecordedRanges>(std::move(*ranges)),
                     trial.scalesChannels, trial.correctsBiases);
     if (!sqnr)
       return sqnr.takeError();
     if (!*sqnr)
       return llvm::Error::success();
-    trial.sqnr = **sqnr;
-    // Less may be due to the samples.
+    trial.sqnr = (*sqnr)->median;
+    trial.sqnrOfAll = (*sqnr)->all;
+    // Less may be due to the samples. Clipping is good for most samples and bad for the largest.
     constexpr double kGain = 1; // dB
-    if (choice.trials.empty() || trial.sqnr >= choice.chosen.sqnr + kGain)
+    if (choice.trials.empty() ||
+        (trial.sqnr >= choice.chosen.sqnr + kGain && trial.sqnrOfAll >= choice.chosen.sqnrOfAll))
       choice.chosen = trial;
     choice.trials.push_back(trial);
     choice.samples = trials.samples();
@@ -517,7 +519,7 @@ llvm::Error Calibration::choose() {
       dropScales();
   }
   if (!options.correctsBiases) {
-    if (llvm::Error error = recordInputs(NoiseSamples::kSamples))
+    if (llvm::Error error = recordInputs(ChannelScaler::kSamples))
       return error;
     if (!result.inputs->empty())
       if (llvm::Error error = attempt({choice.chosen.method, choice.chosen.scalesChannels, true}))

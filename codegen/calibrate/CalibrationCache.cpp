@@ -87,7 +87,8 @@ static void write(llvm::raw_ostream &out, const QuantizationChoice &choice) {
     out << before << "{\"method\": \"" << CalibrationMethod::name(trial.method)
         << "\", \"channel_scales\": " << json::Value(trial.scalesChannels)
         << ", \"bias_correction\": " << json::Value(trial.correctsBiases)
-        << ", \"sqnr\": " << llvm::format("%.2f", trial.sqnr) << "}";
+        << ", \"sqnr\": " << llvm::format("%.2f", trial.sqnr)
+        << ", \"sqnr_of_all\": " << llvm::format("%.2f", trial.sqnrOfAll) << "}";
     before = ",\n    ";
   }
   out << "]}";
@@ -149,8 +150,8 @@ bool QuantizationChoice::triedScales() const {
 }
 
 std::string QuantizationChoice::text() const {
-  std::string result =
-      llvm::formatv("{0}: {1:f1} dB on {2} samples", chosen.text(), chosen.sqnr, samples);
+  std::string result = llvm::formatv("{0}: {1:f1} dB on {2} sample{3}", chosen.text(), chosen.sqnr,
+                                     samples, samples == 1 ? "" : "s");
   const Trial &usual = trials.front();
   if (usual.text() != chosen.text())
     result += llvm::formatv("; {0}: {1:f1} dB", usual.text(), usual.sqnr);
@@ -261,13 +262,14 @@ static bool readChoice(const json::Object &object, CalibrationCache &cache) {
     const json::Object *trial = value.getAsObject();
     std::optional<CalibrationMethod::Kind> kind = trial ? kindIn(*trial) : std::nullopt;
     std::optional<double> sqnr = trial ? trial->getNumber("sqnr") : std::nullopt;
+    std::optional<double> ofAll = trial ? trial->getNumber("sqnr_of_all") : std::nullopt;
     std::optional<bool> scales = trial ? trial->getBoolean("channel_scales") : std::nullopt;
     std::optional<bool> corrects = trial ? trial->getBoolean("bias_correction") : std::nullopt;
-    if (!kind || !sqnr || !scales || !corrects)
+    if (!kind || !sqnr || !ofAll || !scales || !corrects)
       return false;
-    choice.trials.push_back({*kind, *scales, *corrects, *sqnr});
+    choice.trials.push_back({*kind, *scales, *corrects, *sqnr, *ofAll});
     if (choice.trials.back().text() == choice.chosen.text()) {
-      choice.chosen.sqnr = *sqnr;
+      choice.chosen = choice.trials.back();
       isKnown = true;
     }
   }

@@ -16,8 +16,8 @@
 //       "conv2": {"value": "conv1", "scale": 0.06640625, "means": [...], "shifts": [...]}
 //     },
 //     "chosen": {"bias_correction": false, "samples": 32, "trials": [     if there was a choice
-//       {"method": "mse", "channel_scales": true, "bias_correction": false, "sqnr": 31.08},
-//       {"method": "max", "channel_scales": true, "bias_correction": false, "sqnr": 28.71}]}
+//       {"method": "mse", "channel_scales": true, "bias_correction": false, "sqnr": 31.08, "sqnr_of_all": 30.2},
+//       {"method": "max", "channel_scales": true, "bias_correction": false, "sqnr": 28.71, "sqnr_of_all": 28.1}]}
 //   }
 //
 // "model" is the XXH3 of the model's file; each value has its thresholds by all methods and the
@@ -69,7 +69,8 @@ struct QuantizationChoice {
   struct Trial {
     CalibrationMethod::Kind method;
     bool scalesChannels, correctsBiases;
-    double sqnr = 0; // dB; QuantizationTrials::kMost: no noise
+    /// The median of runs, and of all samples together, in dB; QuantizationTrials::kMost: no noise.
+    double sqnr = 0, sqnrOfAll = 0;
     /// "mse, channels scaled, biases corrected".
     std::string text() const;
   };

@@ -35,7 +35,8 @@ ChannelScaler::ChannelScaler(ModuleOp module, ArrayRef<TensorPort> taps)
       sourceOfTap[tap] = found->second;
       int64_t channels = paths.sources()[found->second].channels;
       Statistics &of = statistics[found->second];
-      of.greatest.assign(channels, 0.0);
+      for (std::vector<double> &greatest : of.greatest)
+        greatest.assign(channels, 0.0);
       of.squares.assign(channels, 0.0);
     }
 }
@@ -50,6 +51,14 @@ static void forEachChannel(Numbers numbers, ArrayRef<int64_t> shape, int64_t axi
         call(numbers[at++], channel);
 }
 
+/// By channel.
+static std::vector<double> greatestOf(ArrayRef<double> left, ArrayRef<double> right) {
+  std::vector<double> greatest;
+  for (auto [a, b] : llvm::zip(left, right))
+    greatest.push_back(std::max(a, b));
+  return greatest;
+}
+
 void ChannelScaler::add(const TappedValue &value) {
   unsigned number = sourceOfTap.lookup(value.tap);
   const ChannelPaths::Source &source = paths.sources()[number];
@@ -59,12 +68,19 @@ void ChannelScaler::add(const TappedValue &value) {
     return;
   ArrayRef<float> numbers(reinterpret_cast<const float *>(value.bytes.data()),
                           value.bytes.size() / sizeof(float));
-  forEachChannel(numbers, value.shape, source.axis, [&](float number, int64_t channel) {
-    if (!std::isfinite(number))
-      return;
-    of.greatest[channel] = std::max(of.greatest[channel], std::abs(double(number)));
-    of.squares[channel] += double(number) * double(number);
-  });
+  // Samples are along the first axis, unless channels are.
+  int64_t samples = source.axis == 0 ? 1 : value.shape[0];
+  size_t size = samples ? numbers.size() / samples : 0;
+  for (int64_t i = 0; i < samples; ++i) {
+    std::vector<double> &greatest = of.greatest[of.samples++ % 2];
+    forEachChannel(numbers.slice(i * size, size), value.shape.drop_front(source.axis ? 1 : 0),
+                   source.axis ? source.axis - 1 : 0, [&](float number, int64_t channel) {
+                     if (!std::isfinite(number))
+                       return;
+                     greatest[channel] = std::max(greatest[channel], std::abs(double(number)));
+                     of.squares[channel] += double(number) * double(number);
+                   });
+  }
   of.places += numbers.size() / source.channels;
 }
 
@@ -143,6 +159,7 @@ private:
 /// Channels of a class, those of one source behind those of another.
 struct ClassChannels {
   std::vector<double> greatest, squares, shares;
+  std::vector<double> seen;   // the greatest of every other sample
   std::vector<size_t> firsts; // by source
   std::vector<ReadChannels> products;
 
@@ -168,7 +185,7 @@ struct ClassChannels {
 
   /// Exponents next to log2 of a^-p * w^(1-p), with p = step / kStrengths. At p = 1 none is above it, so that
   /// no channel becomes greater than the greatest.
-  ChannelExponents candidate(int step) const {
+  ChannelExponents candidate(int step, ArrayRef<double> greatest) const {
     double mostMagnitude = *llvm::max_element(greatest), mostShare = *llvm::max_element(shares);
     auto bounded = [](double number, double most) {
       return std::clamp(number / most, std::ldexp(1.0, -kMostExponent), 1.0);
@@ -213,11 +230,12 @@ void ChannelScaler::choose(const ChannelPaths::Class &joined,
   llvm::DenseMap<unsigned, unsigned> firstOf; // by source
   for (unsigned source : joined.sources) {
     const Statistics &of = statistics[source];
-    if (of.places == 0)
-      return; // not a tap, or without elements
+    if (of.places == 0 || of.samples < 2)
+      return; // not a tap, without elements, or with nothing to judge by
     firstOf[source] = channels.greatest.size();
     channels.firsts.push_back(channels.greatest.size());
-    llvm::append_range(channels.greatest, of.greatest);
+    llvm::append_range(channels.seen, of.greatest[0]);
+    llvm::append_range(channels.greatest, greatestOf(of.greatest[0], of.greatest[1]));
     for (double sum : of.squares)
       channels.squares.push_back(sum / double(of.places));
   }
@@ -229,17 +247,15 @@ void ChannelScaler::choose(const ChannelPaths::Class &joined,
     channels.products.emplace_back(*Weighted::of(product), std::move(channelOf));
     channels.products.back().shares(channels.shares);
   }
-  if (!(*llvm::max_element(channels.greatest) > 0) || !(*llvm::max_element(channels.shares) > 0))
+  if (!(*llvm::max_element(channels.seen) > 0) || !(*llvm::max_element(channels.shares) > 0))
     return;
   ChannelExponents best(channels.greatest.size(), 0);
   double least = kWorth * channels.noise(best);
-  for (int step = 1; step <= kStrengths; ++step) {
-    ChannelExponents candidate = channels.candidate(step);
-    if (double noise = channels.noise(candidate); noise < least) {
+  for (int step = 1; step <= kStrengths; ++step)
+    if (double noise = channels.noise(channels.candidate(step, channels.seen)); noise < least) {
       least = noise;
-      best = std::move(candidate);
+      best = channels.candidate(step, channels.greatest);
     }
-  }
   if (llvm::all_of(best, [](int8_t exponent) { return exponent == 0; }))
     return;
   for (unsigned source : joined.sources) {

@@ -10,7 +10,8 @@
 //
 //   sum over weights of   step(x)^2 w^2  +  step(w)^2 E[x^2]
 //
-// and what only sums read, the least noise of its own.
+// and what only sums read, the least noise of its own. Candidates of every other sample are judged by all: where a channel's
+// greatest magnitude is due to chance, the others exceed it, and the factor is worth nothing.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -51,8 +52,9 @@ public:
 
 private:
   struct Statistics {
-    std::vector<double> greatest, squares; // by channel: magnitude, and the sum of squares
-    uint64_t places = 0;                   // that the sums are of
+    std::vector<double> squares;      // by channel: sums
+    uint64_t places = 0, samples = 0; // that the sums are of
+    std::vector<double> greatest[2];  // by channel: magnitude, in every other sample
   };
   void choose(const ChannelPaths::Class &joined, std::vector<ChannelExponents> &exponents) const;
 

@@ -163,13 +163,14 @@ Expected<bool> ModelOracle::runReference() {
 //===-- Answers -------------------------------------------------------------------------------===//
 
 Expected<std::optional<double>> ModelOracle::noiseOf(unsigned layer) {
-  Expected<std::optional<double>> found =
+  Expected<std::optional<NoiseSamples::Noise>> found =
       noise->noiseOf(*switches, alone[layer], [&] { return isOver(); });
   if (!found)
     return problem(llvm::toString(found.takeError()));
-  if (*found)
-    tell("noise of layers", layer + 1, layers());
-  return *found;
+  if (!*found)
+    return std::nullopt;
+  tell("noise of layers", layer + 1, layers());
+  return (*found)->all;
 }
 
 /// Over all samples, or until it is certain what comes of them; nothing where there is no time.

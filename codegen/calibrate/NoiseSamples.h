@@ -13,15 +13,19 @@ public:
   /// As many are enough for an order.
   static constexpr uint64_t kSamples = 32;
 
-  /// The first samples of `data`, `batch` a run, and what the model makes of them in FP32.
+  /// The samples of `data` behind the first `skipped`, `batch` a run, and what the model makes of them in FP32.
   static llvm::Expected<NoiseSamples> take(SwitchedModel &model, CalibrationData &data,
-                                           uint64_t batch);
+                                           uint64_t batch, uint64_t skipped = 0);
 
-  /// Noise over signal of outputs of floats, summed over outputs, where these operands are quantised;
-  /// infinite where it is no number, and nothing where `isOver` ends it.
-  llvm::Expected<std::optional<double>> noiseOf(SwitchedModel &model,
-                                                const QuantizedOperands &operands,
-                                                llvm::function_ref<bool()> isOver);
+  /// Noise over signal of outputs of floats, summed over outputs; infinite where it is no number.
+  struct Noise {
+    double all;    // of all samples together
+    double median; // of runs, without those whose outputs are no numbers
+  };
+  /// With these operands quantised; nothing where `isOver` ends it.
+  llvm::Expected<std::optional<Noise>> noiseOf(SwitchedModel &model,
+                                               const QuantizedOperands &operands,
+                                               llvm::function_ref<bool()> isOver);
   uint64_t samples() const { return taken; }
 
 private:

@@ -9,11 +9,13 @@ using namespace mlir;
 using namespace cameo;
 using llvm::Expected;
 
+/// Of a run, where the model leaves that open: few, so that a strange sample is in one of many.
+static constexpr uint64_t kBatch = 4;
+
 QuantizationTrials::QuantizationTrials(StringRef path, const CompileOptions &given,
                                        StringRef targets, const RunOptions &run,
-                                       CalibrationData &data, uint64_t batch)
-    : path(path), options(SwitchedModel::optionsFor(given, targets)), where(run), data(data),
-      batch(batch) {
+                                       CalibrationData &data)
+    : path(path), options(SwitchedModel::optionsFor(given, targets)), where(run), data(data) {
   options.onStep = nullptr;
   options.onMessage = [this](const CompileMessage &message) {
     if (problem.empty() && message.severity == CompileMessage::Severity::Error)
@@ -25,7 +27,7 @@ llvm::Error QuantizationTrials::failed(StringRef what) const {
   return llvm::createStringError(problem.empty() ? what : StringRef(problem));
 }
 
-Expected<std::optional<double>>
+Expected<std::optional<QuantizationTrials::Sqnr>>
 QuantizationTrials::sqnr(std::shared_ptr<const RecordedRanges> ranges, bool scalesChannels,
                          bool correctsBiases) {
   PrecisionOptions &precision = options.pipeline.precision;
@@ -54,13 +56,17 @@ QuantizationTrials::sqnr(std::shared_ptr<const RecordedRanges> ranges, bool scal
     model = std::move(*made);
   }
   if (!noise) {
-    Expected<NoiseSamples> taken = NoiseSamples::take(*model, data, batch);
+    uint64_t samples = data.samples(), most = NoiseSamples::kSamples;
+    Expected<NoiseSamples> taken =
+        NoiseSamples::take(*model, data, kBatch, samples > most ? samples - most : 0);
     if (!taken)
       return taken.takeError();
     noise.emplace(std::move(*taken));
   }
-  Expected<std::optional<double>> found = noise->noiseOf(*model, *operands, [] { return false; });
+  Expected<std::optional<NoiseSamples::Noise>> found =
+      noise->noiseOf(*model, *operands, [] { return false; });
   if (!found)
     return found.takeError();
-  return std::clamp(-10 * std::log10(**found), -kMost, kMost);
+  auto decibels = [](double noise) { return std::clamp(-10 * std::log10(noise), -kMost, kMost); };
+  return Sqnr{decibels((*found)->median), decibels((*found)->all)};
 }

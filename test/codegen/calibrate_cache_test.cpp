@@ -115,15 +115,15 @@ TEST_F(CalibrateCacheTest, KeepsThresholdsOfScaledChannels) {
 TEST_F(CalibrateCacheTest, KeepsTheChoice) {
   CalibrationCache cache = example();
   QuantizationChoice &choice = cache.choice.emplace();
-  choice.trials = {{CalibrationMethod::Mse, false, false, 20.5},
-                   {CalibrationMethod::Entropy, false, false, 31}};
+  choice.trials = {{CalibrationMethod::Mse, false, false, 20.5, 20},
+                   {CalibrationMethod::Entropy, false, false, 31, 30.25}};
   choice.chosen = choice.trials[1];
   choice.samples = 32;
   EXPECT_EQ(choice.text(), "entropy: 31.0 dB on 32 samples; mse: 20.5 dB");
   EXPECT_TRUE(StringRef(cache.text()).contains(R"(,
   "chosen": {"bias_correction": false, "samples": 32, "trials": [
-    {"method": "mse", "channel_scales": false, "bias_correction": false, "sqnr": 20.50},
-    {"method": "entropy", "channel_scales": false, "bias_correction": false, "sqnr": 31.00}]}
+    {"method": "mse", "channel_scales": false, "bias_correction": false, "sqnr": 20.50, "sqnr_of_all": 20.00},
+    {"method": "entropy", "channel_scales": false, "bias_correction": false, "sqnr": 31.00, "sqnr_of_all": 30.25}]}
 }
 )")) << cache.text();
   CalibrationCache again = whole(read(cache.text()));
