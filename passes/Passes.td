@@ -121,7 +121,8 @@ def FoldScalesIntoWeights : Pass<"cameo-fold-scales-into-weights", "::mlir::func
     batch normalizations. Of a chain of factors or of shifts one is left, where it has no more numbers
     than the largest. Computed in double and rounded once, so that results agree to rounding: constants
     stay apart where on the way they come to more than 8 times what they come to in the end, or factors
-    to 8 times more than 1 and their product or less than both. No factor goes into weights that is
+    to 8 times more than 1 and their product or less than both. A shift in front of a product stays, with its
+    factor, where it is beyond 8 in units of what the product reads, as in (x - 101325) / 700. No factor goes into weights that is
     beyond the square root of its type's range, or leaves a channel with denormal weights alone.
 
     ```mlir

@@ -81,6 +81,20 @@ bool areModerate(ArrayRef<double> factors, FloatType type, std::string &why) {
   return true;
 }
 
+/// Whether shifts, in the units of what a product was made for, are of the order of 1, as what it reads is. A larger
+/// one takes away most of a number, (x - 101325) / 700, which must be done before anything is rounded.
+bool areSmall(ArrayRef<double> shifts, ArrayRef<double> factors, std::string &why) {
+  for (auto [shift, factor] : llvm::zip(shifts, factors))
+    if (std::abs(shift * factor) > kMostDetour) {
+      why = llvm::formatv(
+          "a shift of {0:f1}, in units of what the product reads, may cancel what it is "
+          "added to",
+          shift * factor);
+      return false;
+    }
+  return true;
+}
+
 /// Whether zeros that the operator reads around its input would have to be shifted as well.
 bool readsPadding(Operation *op) {
   auto mode = op->getAttrOfType<StringAttr>("auto_pad");
@@ -170,9 +184,15 @@ private:
       next = merge(chain, ledger).back();
     Location last = next ? next->op->getLoc() : getOperation().getLoc();
     // What came before has a product behind it then.
-    for (; next && foldBefore(*next, why); next = Arithmetic::of(next->x.getDefiningOp()))
+    std::vector<double> factors; // by which the product multiplies what comes before
+    for (; next && foldBefore(*next, factors, why);
+         next = Arithmetic::of(next->x.getDefiningOp())) {
       isFolded = true;
-    if (!isFolded && !why.empty())
+      why.clear();
+    }
+    if (next)
+      last = next->op->getLoc();
+    if ((!isFolded || next) && !why.empty())
       ledger.missed("fold-scales", last, "not folded into weights", why);
   }
 
@@ -294,8 +314,8 @@ private:
     return one;
   }
 
-  /// Into the product that alone reads its result.
-  bool foldBefore(const Arithmetic &arithmetic, std::string &why) {
+  /// Into the product that alone reads its result, and whose weights have taken `factors`, by channel, if any.
+  bool foldBefore(const Arithmetic &arithmetic, std::vector<double> &factors, std::string &why) {
     Value result = arithmetic.op->getResult(0);
     if (!result.hasOneUse() || result.use_begin()->getOperandNumber() != 0)
       return false;
@@ -310,13 +330,40 @@ private:
     if (!given)
       return false;
     std::vector<double> numbers = arithmetic.numbers(*given);
-    bool isFolded = arithmetic.multiplies ? foldFactorsBefore(*weighted, numbers, why)
-                                          : foldShiftsBefore(*weighted, numbers, why);
+    factors.resize(numbers.size(), 1.0);
+    bool isFolded = arithmetic.multiplies
+                        ? !hasLargeShift(arithmetic.x, *weighted, numbers, factors, why) &&
+                              foldFactorsBefore(*weighted, numbers, why)
+                        : foldShiftsBefore(*weighted, numbers, factors, why);
     if (!isFolded)
       return false;
+    if (arithmetic.multiplies)
+      for (auto [factor, number] : llvm::zip(factors, numbers))
+        factor *= number;
     finish(arithmetic, arithmetic.x, weighted->op);
     count(&getContext(), getArgument(), "folded");
     return true;
+  }
+
+  /// A factor and a large shift before it stay together: what the shift is in units of what the product reads could
+  /// not be told without the factor.
+  static bool hasLargeShift(Value x, const Weighted &weighted, ArrayRef<double> numbers,
+                            ArrayRef<double> factors, std::string &why) {
+    std::optional<Arithmetic> shift = Arithmetic::of(x.getDefiningOp());
+    std::optional<int64_t> rank = reliableRank(x);
+    if (!shift || shift->multiplies || !rank || !takesShifts(weighted))
+      return false;
+    std::optional<std::vector<double>> given =
+        weighted.perChannel(shift->constant, Side::Input, *rank);
+    std::vector<double> all = factors.vec();
+    for (auto [factor, number] : llvm::zip(all, numbers))
+      factor *= number;
+    return given && !areSmall(shift->numbers(*given), all, why);
+  }
+
+  static bool takesShifts(const Weighted &weighted) {
+    return isa<onnx::GemmOp>(weighted.op) ||
+           (isa<onnx::ConvOp>(weighted.op) && !readsPadding(weighted.op));
   }
 
   static bool foldFactorsBefore(const Weighted &weighted, ArrayRef<double> factors,
@@ -330,9 +377,8 @@ private:
   }
 
   static bool foldShiftsBefore(const Weighted &weighted, ArrayRef<double> shifts,
-                               std::string &why) {
-    if (!isa<onnx::GemmOp>(weighted.op) &&
-        (!isa<onnx::ConvOp>(weighted.op) || readsPadding(weighted.op)))
+                               ArrayRef<double> factors, std::string &why) {
+    if (!takesShifts(weighted))
       return false;
     std::vector<double> behind = shiftBehind(weighted, shifts);
     PartialResults all(/*multiplies=*/false, weighted.outputs);
@@ -343,7 +389,7 @@ private:
       why = apart;
       return false;
     }
-    return foldIntoWeights(weighted, Affine{{}, behind}, why);
+    return areSmall(shifts, factors, why) && foldIntoWeights(weighted, Affine{{}, behind}, why);
   }
 
   /// x * constant or x + constant in front of `op`, with its type.

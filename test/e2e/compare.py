@@ -169,7 +169,7 @@ class Comparisons:
                                   f"--calibration-data={others}")
         if both:
             sqnr = [side["outputs"][0]["sqnr"] for side in both["sides"][1:]]
-            self.judge("calibrates-fp16", "" if sqnr[0] > 40 > sqnr[1] > 10 else f"{sqnr} dB", step)
+            self.judge("calibrates-fp16", "" if sqnr[0] > 40 and sqnr[0] > sqnr[1] > 10 else f"{sqnr} dB", step)
 
     def remainder(self):
         """A run that takes five samples: the last one is not counted more often than there are."""

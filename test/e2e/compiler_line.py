@@ -92,7 +92,7 @@ def check_int8(tests):
     numpy.savez(tests.folder / "data.npz",
                 x=numpy.random.default_rng(1).standard_normal((8, 5, 32)).astype(numpy.float32))
     step = tests.compile("--precision=int8", "--calibration-data=data.npz", "--accuracy=10dB")
-    tests.judge("summary-int8", step, 0, "2 products: 2 int8; channels of 1 value scaled; accuracy ", " dB, 10.0 dB needed (sqnr)\n")
+    tests.judge("summary-int8", step, 0, "2 products: 2 int8; accuracy ", " dB, 10.0 dB needed (sqnr)\n")
     step = tests.compile("--precision=int8", "--calibration-data=data.npz",
                          "--precision-of=down=fp16")
     tests.judge("summary-kept", step, 0, "2 products: 1 fp16, 1 int8")
@@ -199,6 +199,15 @@ def check_exit_codes(tests):
              USAGE, "samples 'none.npz': No such file"),
             ("ranges", ["model.onnx", "-o", "model", "--precision=int8", "--ranges=none.json"], USAGE,
              "ranges in 'none.json': No such file"),
+            ("ranges-device", ["model.onnx", "-o", "model", "--precision=int8", "--ranges=/dev/zero"], USAGE,
+             "ranges in '/dev/zero': not a regular file"),
+            ("cache", ["model.onnx", "-o", "model", "--precision=int8", "--calibration-cache=none.json"], USAGE,
+             "there is none; --calibration-data makes it"),
+            ("cache-device", ["model.onnx", "-o", "model", "--precision=int8", "--calibration-cache=/dev/full"], USAGE,
+             "calibration cache '/dev/full': not a regular file"),
+            ("cache-unwritten", ["model.onnx", "-o", "model", "--precision=int8", "--calibration-cache=none/c.json",
+                                 "--calibration-data=data.npz"], USAGE,
+             "calibration cache 'none/c.json': cannot write it"),
             ("schedules", ["model.onnx", "-o", "model", "--schedules=none.json"], USAGE,
              "schedules 'none.json': No such file"),
             ("no-ir", ["model.onnx", "-o", "model", "--start-from=tiled"], REFUSED,

@@ -336,3 +336,29 @@ func.func @productsRange(%x: tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<2x2xf3
   %3 = onnx.MatMul(%2, %v) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
   return %1, %3 : tensor<2x2xf32>, tensor<2x2xf32>
 }
+
+// -----
+
+// The shift of (x - 101325) / 700 takes away most of a number, and stays in front of what rounds, with its factor; that of
+// (x - 0.5) / 0.25 becomes the product's bias.
+// CHECK-LABEL: func.func @largeShifts
+func.func @largeShifts(%x: tensor<4x2xf32>) -> (tensor<4x2xf32>, tensor<4x2xf32>) {
+  %w = onnx.Constant() {value = dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>} : () -> tensor<2x2xf32>
+  %none = onnx.None() : () -> none
+  %pressure = onnx.Constant() {value = dense<101325.0> : tensor<f32>} : () -> tensor<f32>
+  %spread = onnx.Constant() {value = dense<700.0> : tensor<f32>} : () -> tensor<f32>
+  %half = onnx.Constant() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %quarter = onnx.Constant() {value = dense<0.25> : tensor<f32>} : () -> tensor<f32>
+  // CHECK: %[[S:.*]] = onnx.Sub(%arg0,
+  // CHECK: %[[D:.*]] = onnx.Div(%[[S]],
+  // CHECK: onnx.Gemm(%[[D]],
+  // CHECK: onnx.Gemm(%arg0,
+  %0 = onnx.Sub(%x, %pressure) : (tensor<4x2xf32>, tensor<f32>) -> tensor<4x2xf32>
+  // expected-remark @+1 {{not folded into weights: a shift of -144.8, in units of what the product reads, may cancel what it is added to}}
+  %1 = onnx.Div(%0, %spread) : (tensor<4x2xf32>, tensor<f32>) -> tensor<4x2xf32>
+  %2 = onnx.Gemm(%1, %w, %none) : (tensor<4x2xf32>, tensor<2x2xf32>, none) -> tensor<4x2xf32>
+  %3 = onnx.Sub(%x, %half) : (tensor<4x2xf32>, tensor<f32>) -> tensor<4x2xf32>
+  %4 = onnx.Div(%3, %quarter) : (tensor<4x2xf32>, tensor<f32>) -> tensor<4x2xf32>
+  %5 = onnx.Gemm(%4, %w, %none) : (tensor<4x2xf32>, tensor<2x2xf32>, none) -> tensor<4x2xf32>
+  return %2, %5 : tensor<4x2xf32>, tensor<4x2xf32>
+}
