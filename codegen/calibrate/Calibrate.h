@@ -17,7 +17,7 @@ namespace cameo {
 struct CalibrationOptions {
   std::string data; // as CalibrationData takes it
   /// What is not asked for (the method, factors of channels, corrected biases) is that of the cache, or what leaves
-  /// the outputs of this model, which is compiled by these options, with the least noise on the first samples
+  /// the outputs of this model, which is compiled by these options, with the least noise on the last samples
   /// (QuantizationTrials.h). Where no file is named, it is CalibrationMethod's own, factors and no correction.
   std::string model;
   CompileOptions compile;

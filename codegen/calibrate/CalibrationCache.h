@@ -64,7 +64,7 @@ struct ProductInput {
   std::vector<float> means, shifts;
 };
 
-/// What no option named, chosen by the outputs' signal over noise on the first samples.
+/// What no option named, chosen by the outputs' signal over noise on the last samples.
 struct QuantizationChoice {
   struct Trial {
     CalibrationMethod::Kind method;

@@ -19,6 +19,8 @@ Expected<NoiseSamples> NoiseSamples::take(SwitchedModel &model, CalibrationData 
     Expected<DataBatch> next = data.next(std::min(batch, skipped - done));
     if (!next)
       return next.takeError();
+    if (next->samples == 0)
+      break;
     done += next->samples;
   }
   while (result.taken < kSamples) {

@@ -20,8 +20,7 @@ public:
     double median; // of runs: what most samples have
     double all;    // of all samples together: what the largest have
   };
-  /// With these ranges. Nothing where none of the model's products
-  /// is quantised.
+  /// With these ranges. Nothing where none of the model's products is quantised.
   llvm::Expected<std::optional<Sqnr>> sqnr(std::shared_ptr<const RecordedRanges> ranges,
                                            bool scalesChannels, bool correctsBiases);
   uint64_t samples() const { return noise ? noise->samples() : 0; }
