@@ -17,7 +17,7 @@ function(cameo_compiler_options target)
                                               $<BUILD_INTERFACE:${CMAKE_BINARY_DIR}>)
   separate_arguments(definitions NATIVE_COMMAND "${LLVM_DEFINITIONS}")
   target_compile_definitions(${target} PUBLIC ${definitions})
-  # What walks operations is as fast at -O1, which takes a quarter less time to build than -O3.
+  # Code that walks operations is as fast at -O1, which takes a quarter less time to build than -O3.
   target_compile_options(${target} PRIVATE -fno-exceptions $<$<CONFIG:Release>:-O1>)
   if(NOT LLVM_ENABLE_RTTI)
     target_compile_options(${target} PRIVATE -fno-rtti)
@@ -56,7 +56,7 @@ function(cameo_unity target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 endfunction()
 
-# Loops over elements of tensors, which -O3 makes two to three times as fast as -O1.
+# Loops over elements of tensors, which took 1.5 to 4.4 times as long at -O1.
 function(cameo_number_loops)
   set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O3>)
 endfunction()

@@ -60,46 +60,25 @@ namespace detail {
 #endif
 }
 
-// Of a call whose message is the calling thread's.
+// Fails with the calling thread's message.
 inline void check(cameo_status status) {
   if (status != CAMEO_STATUS_OK)
     fail(status, cameo_last_error());
 }
 
-template <typename T> struct TypeOf;
-template <> struct TypeOf<float> {
-  static constexpr cameo_dtype value = CAMEO_DTYPE_F32;
-};
-template <> struct TypeOf<double> {
-  static constexpr cameo_dtype value = CAMEO_DTYPE_F64;
-};
-template <> struct TypeOf<bool> {
-  static constexpr cameo_dtype value = CAMEO_DTYPE_BOOL;
-};
-template <> struct TypeOf<int8_t> {
-  static constexpr cameo_dtype value = CAMEO_DTYPE_I8;
-};
-template <> struct TypeOf<int16_t> {
-  static constexpr cameo_dtype value = CAMEO_DTYPE_I16;
-};
-template <> struct TypeOf<int32_t> {
-  static constexpr cameo_dtype value = CAMEO_DTYPE_I32;
-};
-template <> struct TypeOf<int64_t> {
-  static constexpr cameo_dtype value = CAMEO_DTYPE_I64;
-};
-template <> struct TypeOf<uint8_t> {
-  static constexpr cameo_dtype value = CAMEO_DTYPE_U8;
-};
-template <> struct TypeOf<uint16_t> {
-  static constexpr cameo_dtype value = CAMEO_DTYPE_U16;
-};
-template <> struct TypeOf<uint32_t> {
-  static constexpr cameo_dtype value = CAMEO_DTYPE_U32;
-};
-template <> struct TypeOf<uint64_t> {
-  static constexpr cameo_dtype value = CAMEO_DTYPE_U64;
-};
+template <typename T> constexpr cameo_dtype typeOf() {
+  static_assert(std::is_arithmetic_v<T> && sizeof(T) <= 8, "no element type of ONNX: bind bytes");
+  if (std::is_same_v<T, bool>)
+    return CAMEO_DTYPE_BOOL;
+  if (std::is_floating_point_v<T>)
+    return sizeof(T) == 4 ? CAMEO_DTYPE_F32 : CAMEO_DTYPE_F64;
+  constexpr cameo_dtype bySize[][2] = {{CAMEO_DTYPE_U8, CAMEO_DTYPE_I8},
+                                       {CAMEO_DTYPE_U16, CAMEO_DTYPE_I16},
+                                       {CAMEO_DTYPE_U32, CAMEO_DTYPE_I32},
+                                       {CAMEO_DTYPE_U64, CAMEO_DTYPE_I64}};
+  constexpr int row = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
+  return bySize[row][std::is_signed_v<T>];
+}
 
 } // namespace detail
 
@@ -128,7 +107,7 @@ template <typename T, size_t N> Span(T (&)[N]) -> Span<T>;
 template <typename Container>
 Span(Container &) -> Span<std::remove_pointer_t<decltype(std::declval<Container &>().data())>>;
 
-// Of an input, an output or a tap; -1 is an open size.
+// An input, an output or a tap; -1 is an open size.
 struct Tensor {
   std::string name;
   cameo_dtype type = CAMEO_DTYPE_UNDEFINED;
@@ -187,7 +166,7 @@ public:
   uint64_t bytes() const { return owned ? size : 0; }
   cameo_memory kind() const { return where; }
 
-  // From and to memory of the host; waits.
+  // Copies from and to memory of the host, and waits.
   template <typename T> void write(Span<T> from) {
     copy(data(), where, from.data(), CAMEO_MEMORY_HOST, from.size() * sizeof(T));
   }
@@ -225,7 +204,7 @@ public:
       return cameo_model_load(path.c_str(), options, model);
     });
   }
-  // The same of its bytes, aligned to 64, which stay where they are as long as the model lives.
+  // Loads from its bytes, aligned to 64, which stay where they are as long as the model lives.
   static Model fromMemory(Span<const char> bytes, const Device &device) {
     return Model(device, [&](const cameo_model_options *options, cameo_model **model) {
       return cameo_model_load_memory(bytes.data(), bytes.size(), options, model);
@@ -273,7 +252,7 @@ private:
   std::shared_ptr<cameo_device> device;
 };
 
-// Which input or output is meant: its number or its name.
+// An input or an output, by its number or its name.
 class Which {
 public:
   Which(int index) : index(uint32_t(index)) {}
@@ -316,7 +295,7 @@ public:
   std::vector<int64_t> inputShape(const Which &input) const {
     return shape(cameo_context_get_input_shape, index(CAMEO_INPUT, input));
   }
-  // Before or after a run, once all inputs have shapes and what the host reads of them is known.
+  // Known before or after a run, once all inputs have shapes and the host knows what it reads of them.
   std::vector<int64_t> outputShape(const Which &output) const {
     return shape(cameo_context_get_output_shape, index(CAMEO_OUTPUT, output));
   }
@@ -326,14 +305,14 @@ public:
   // Host memory, which is read at each run, and written once a run is done. Elements are of the tensor's type; those
   // of types that C++ does not have are bound as bytes, by bindInputBytes.
   template <typename T> void bindInput(const Which &input, Span<T> from) {
-    checkType(CAMEO_INPUT, input, detail::TypeOf<std::remove_const_t<T>>::value);
+    checkType(CAMEO_INPUT, input, detail::typeOf<std::remove_const_t<T>>());
     bindInputBytes(input, from.data(), from.size() * sizeof(T));
   }
   template <typename Container> void bindInput(const Which &input, const Container &from) {
     bindInput(input, Span(from));
   }
   template <typename T> void bindOutput(const Which &output, Span<T> to) {
-    checkType(CAMEO_OUTPUT, output, detail::TypeOf<T>::value);
+    checkType(CAMEO_OUTPUT, output, detail::typeOf<T>());
     bindOutputBytes(output, to.data(), to.size() * sizeof(T));
   }
   template <typename Container> void bindOutput(const Which &output, Container &to) {
@@ -355,19 +334,19 @@ public:
     cameo_binding binding = {sizeof(cameo_binding), kind, 0, data, bytes};
     check(cameo_context_bind_output(get(), index(CAMEO_OUTPUT, output), &binding));
   }
-  // After each run the output's value becomes the input's.
+  // The output's value becomes the input's after each run.
   void setState(const Which &input, const Which &output) {
     check(cameo_context_set_state(get(), index(CAMEO_INPUT, input), index(CAMEO_OUTPUT, output)));
   }
 
-  // What an output has after a run, wherever that is; waits.
+  // Reads an output after a run, wherever it is; waits.
   template <typename T> std::vector<T> read(const Which &output) {
     static_assert(!std::is_same_v<T, bool>, "std::vector<bool> has no bytes: read<uint8_t>");
     uint32_t number = index(CAMEO_OUTPUT, output);
     Tensor tensor = model.tensor(entry, CAMEO_OUTPUT, number);
     bool isByte = std::is_same_v<T, uint8_t> && tensor.type == CAMEO_DTYPE_BOOL;
     if (!isByte)
-      checkType(CAMEO_OUTPUT, output, detail::TypeOf<T>::value);
+      checkType(CAMEO_OUTPUT, output, detail::typeOf<T>());
     synchronize();
     void *data = nullptr;
     uint64_t bytes = 0;
@@ -386,10 +365,10 @@ public:
   cameo_status tryRun() noexcept { return cameo_context_run(get()); }
   cameo_status tryEnqueue() noexcept { return cameo_context_enqueue(get()); }
   cameo_status trySynchronize() noexcept { return cameo_context_synchronize(get()); }
-  // Of the last call that failed.
+  // The message of the last call that failed.
   std::string error() const { return cameo_context_error(get()); }
 
-  // Whether the runs that were enqueued are done.
+  // True once the runs that were enqueued are done.
   bool isDone() {
     int32_t done = 0;
     check(cameo_context_query(get(), &done));

@@ -9,6 +9,7 @@
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -43,6 +44,31 @@ LogicalResult CalibratedRanges::read(StringRef path) {
   return take((*file)->getBuffer().str(), path);
 }
 
+bool cameo::isDevice(StringRef path) {
+  llvm::sys::fs::file_status status;
+  return !llvm::sys::fs::status(path, status) &&
+         status.type() == llvm::sys::fs::file_type::character_file;
+}
+
+llvm::Error cameo::checkCalibrationCache(const CalibrationOptions &options) {
+  StringRef path = options.cache;
+  if (path.empty())
+    return llvm::Error::success();
+  auto fail = [&](const Twine &what) {
+    return llvm::createStringError("calibration cache '" + path + "': " + what);
+  };
+  if (llvm::sys::fs::exists(path))
+    return isDevice(path) || llvm::sys::fs::is_directory(path) ? fail("not a regular file")
+                                                               : llvm::Error::success();
+  if (options.data.empty())
+    return fail("there is none; --calibration-data makes it");
+  StringRef folder = llvm::sys::path::parent_path(path);
+  if (std::error_code error =
+          llvm::sys::fs::access(folder.empty() ? "." : folder, llvm::sys::fs::AccessMode::Write))
+    return fail("cannot write it: " + error.message());
+  return llvm::Error::success();
+}
+
 /// The cache may be there before, and stays as it is or is made anew; nothing else is written over.
 static llvm::Error checkFiles(const CalibrationRequest &request) {
   std::vector<std::string> inputs = request.inputs;
@@ -58,20 +84,18 @@ static llvm::Error checkFiles(const CalibrationRequest &request) {
 LogicalResult CalibratedRanges::make(const CalibrationRequest &request) {
   if (llvm::Error error = checkFiles(request))
     return say(std::move(error));
+  if (llvm::Error error = checkCalibrationCache(request.calibration))
+    return say(std::move(error));
   const std::string &path = request.calibration.cache, &data = request.calibration.data;
-  if (path.empty() || !llvm::sys::fs::exists(path)) {
-    if (data.empty())
-      return say(llvm::createStringError("calibration cache '" + path +
-                                         "': there is none; --calibration-data makes it"));
+  if (path.empty() || !llvm::sys::fs::exists(path))
     return makeFromData(request);
-  }
   auto file = llvm::MemoryBuffer::getFile(path);
   if (file && TensorRtCache::isOne((*file)->getBuffer()))
     return makeFromTensorRt(request, (*file)->getBuffer());
   return data.empty() ? makeFromCache(request) : makeFromData(request);
 }
 
-/// Where it is what is done.
+/// Prints the choice, unless options ask for something else.
 static void sayChoice(const CalibrationRequest &request,
                       const std::optional<QuantizationChoice> &choice) {
   if (!choice || !request.isForInt8 || request.isQuiet)

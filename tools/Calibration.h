@@ -21,6 +21,11 @@ struct CalibrationRequest {
   std::vector<OutputName> outputs;
 };
 
+/// True of a file whose end may never come.
+bool isDevice(llvm::StringRef path);
+/// Says of --calibration-cache what keeps it from being read, or written where there is none.
+llvm::Error checkCalibrationCache(const CalibrationOptions &options);
+
 class CalibratedRanges {
 public:
   /// Calibrates, or reads the cache, and writes the cache where there is none. What goes wrong has

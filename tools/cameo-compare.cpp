@@ -159,7 +159,7 @@ static llvm::Error checkCalibration(bool isModel) {
   return llvm::Error::success();
 }
 
-/// What an option that takes on and off asks for; alone it means on.
+/// The value of an option that takes on and off; alone it means on.
 static std::optional<bool> asked(const cl::opt<std::string> &option) {
   if (!option.getNumOccurrences())
     return std::nullopt;
@@ -172,10 +172,9 @@ static llvm::Error calibrateModel(const CompileOptions &options, const RunDevice
                                   CalibratedRanges &found, bool &isTold) {
   CalibrationRequest request;
   request.model = files.front();
-  request.isForInt8 =
-      StringRef(precisions).contains("int8") || llvm::any_of(nodePrecisions, [](StringRef nodes) {
-        return StringRef((nodes + ";").str()).contains("=int8;");
-      });
+  PrecisionOptions ofNodes;
+  ofNodes.nodes = llvm::join(nodePrecisions, ";");
+  request.isForInt8 = StringRef(precisions).contains("int8") || ofNodes.isQuantized();
   request.compile = options;
   request.compile.pipeline.precision = {};
   CalibrationOptions &calibration = request.calibration;

@@ -71,33 +71,6 @@ SmallVector<StringRef> scheduleFiles(const CameocOptions &options) {
   return files;
 }
 
-/// Reading one may never end.
-bool isDevice(StringRef path) {
-  llvm::sys::fs::file_status status;
-  return !llvm::sys::fs::status(path, status) &&
-         status.type() == llvm::sys::fs::file_type::character_file;
-}
-
-/// The cache is a file, or can become one.
-llvm::Error checkCache(const CameocOptions &options) {
-  StringRef path = options.calibration.cache;
-  if (path.empty())
-    return llvm::Error::success();
-  auto fail = [&](const Twine &what) {
-    return llvm::createStringError("calibration cache '" + path + "': " + what);
-  };
-  if (llvm::sys::fs::exists(path))
-    return isDevice(path) || llvm::sys::fs::is_directory(path) ? fail("not a regular file")
-                                                               : llvm::Error::success();
-  if (options.calibration.data.empty())
-    return fail("there is none; --calibration-data makes it");
-  StringRef folder = llvm::sys::path::parent_path(path);
-  if (std::error_code error =
-          llvm::sys::fs::access(folder.empty() ? "." : folder, llvm::sys::fs::AccessMode::Write))
-    return fail("cannot write it: " + error.message());
-  return llvm::Error::success();
-}
-
 /// Files that options name must be there, and the output must be no folder, before anything is compiled.
 llvm::Error checkNamedFiles(const CameocOptions &options) {
   if (llvm::Error error = checkInput(options.input))
@@ -117,7 +90,7 @@ llvm::Error checkNamedFiles(const CameocOptions &options) {
     if (isDevice(path))
       return llvm::createStringError(what + " '" + path + "': not a regular file");
   }
-  if (llvm::Error error = checkCache(options))
+  if (llvm::Error error = checkCalibrationCache(options.calibration))
     return error;
   if (llvm::sys::fs::is_directory(options.output))
     return llvm::createStringError(std::make_error_code(std::errc::is_a_directory),

@@ -16,9 +16,9 @@ namespace cameo {
 
 struct CalibrationOptions {
   std::string data; // as CalibrationData takes it
-  /// What is not asked for (the method, factors of channels, corrected biases) is that of the cache, or what leaves
-  /// the outputs of this model, which is compiled by these options, with the least noise on the last samples
-  /// (QuantizationTrials.h). Where no file is named, it is CalibrationMethod's own, factors and no correction.
+  /// The model's file and how it is compiled, for trials (QuantizationTrials.h): method, factors of channels and
+  /// correction of biases come from the options below, else from the cache, else from what leaves the outputs of this
+  /// model with the least noise. Without a file they are CalibrationMethod's own, factors and no correction.
   std::string model;
   CompileOptions compile;
   std::optional<CalibrationMethod> method;

@@ -247,7 +247,7 @@ static void readInputs(const RangesFile &file, CalibrationCache &cache) {
   }
 }
 
-/// Whether there is none, or one that calibration may have written, of what the cache has otherwise.
+/// Reads the choice, if there is one. False where calibration has not written it, or not of what else the cache has.
 static bool readChoice(const json::Object &object, CalibrationCache &cache) {
   if (!object.get("chosen"))
     return true;

@@ -64,7 +64,7 @@ struct ProductInput {
   std::vector<float> means, shifts;
 };
 
-/// What no option named, chosen by the outputs' signal over noise on the last samples.
+/// The trials of what no option named, on the last samples, and the one that was chosen.
 struct QuantizationChoice {
   struct Trial {
     CalibrationMethod::Kind method;
@@ -78,7 +78,7 @@ struct QuantizationChoice {
   Trial chosen;
   uint64_t samples = 0;
 
-  /// Whether factors of channels, where there are none, have been found wanting.
+  /// Trials had factors of channels: where the cache has none, they were worse.
   bool triedScales() const;
   /// "mse, channels scaled, biases corrected: 35.1 dB on 32 samples; mse, channels scaled: 34.1 dB".
   std::string text() const;

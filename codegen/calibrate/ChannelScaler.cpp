@@ -51,7 +51,7 @@ static void forEachChannel(Numbers numbers, ArrayRef<int64_t> shape, int64_t axi
         call(numbers[at++], channel);
 }
 
-/// By channel.
+/// The larger of two numbers for each channel.
 static std::vector<double> greatestOf(ArrayRef<double> left, ArrayRef<double> right) {
   std::vector<double> greatest;
   for (auto [a, b] : llvm::zip(left, right))

@@ -66,7 +66,7 @@ public:
   std::string overridesOf(const llvm::BitVector &kept) const;
   /// What is quantised with these layers kept.
   mlir::FailureOr<QuantizedOperands> withKept(const llvm::BitVector &kept);
-  /// What is quantised by another precision, with ranges of its own and no layer kept.
+  /// Plans by another precision, with ranges of its own and no layer kept.
   mlir::FailureOr<QuantizedOperands> with(PrecisionOptions other);
   /// What is quantised where nothing but one layer is, whatever that costs.
   mlir::FailureOr<QuantizedOperands> alone(unsigned layer);

@@ -39,7 +39,7 @@ Expected<NoiseSamples> NoiseSamples::take(SwitchedModel &model, CalibrationData 
   return std::move(result);
 }
 
-/// NaN where an output has something else than numbers.
+/// Noise over signal, summed over outputs; NaN where one has something else than numbers.
 static double sum(llvm::ArrayRef<TensorError> errors) {
   double noise = 0;
   for (const TensorError &error : errors)

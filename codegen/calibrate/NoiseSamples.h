@@ -10,7 +10,7 @@ namespace cameo {
 
 class NoiseSamples {
 public:
-  /// As many are enough for an order.
+  /// Their number: enough for an order.
   static constexpr uint64_t kSamples = 32;
 
   /// The samples of `data` behind the first `skipped`, `batch` a run, and what the model makes of them in FP32.
@@ -22,7 +22,7 @@ public:
     double all;    // of all samples together
     double median; // of runs, without those whose outputs are no numbers
   };
-  /// With these operands quantised; nothing where `isOver` ends it.
+  /// Runs the model with these operands quantised; gives nothing where `isOver` ends it.
   llvm::Expected<std::optional<Noise>> noiseOf(SwitchedModel &model,
                                                const QuantizedOperands &operands,
                                                llvm::function_ref<bool()> isOver);

@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace cameo;
 using llvm::Expected;
 
-/// Of a run, where the model leaves that open: few, so that a strange sample is in one of many.
+/// Samples of a run, where the model leaves that open: few, so that a strange one is in one run of many.
 static constexpr uint64_t kBatch = 4;
 
 QuantizationTrials::QuantizationTrials(StringRef path, const CompileOptions &given,

@@ -1,5 +1,5 @@
-// How well INT8 does by one set of ranges or another: the model's outputs on the last samples, which say least of factors and
-// means, beside those of FP32, with all products quantised that can be. One artefact (SwitchedModel.h) answers for all.
+// Trials of INT8 by one set of ranges or another: the model's outputs on the last samples, since factors and means come
+// from the first ones, beside those of FP32, with all products quantised that can be. One artefact (SwitchedModel.h) answers for all.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,8 +10,8 @@ namespace cameo {
 
 class QuantizationTrials {
 public:
-  /// Of the model in a file, compiled by `options`, which runs where `run` says and has `targets` for it. What
-  /// goes wrong is told by errors alone.
+  /// The model is that in a file, compiled by `options` for `targets`, and runs where `run` says. Errors alone tell
+  /// what goes wrong.
   QuantizationTrials(llvm::StringRef path, const CompileOptions &options, llvm::StringRef targets,
                      const RunOptions &run, CalibrationData &data);
 
@@ -20,7 +20,7 @@ public:
     double median; // of runs: what most samples have
     double all;    // of all samples together: what the largest have
   };
-  /// With these ranges. Nothing where none of the model's products is quantised.
+  /// Runs one trial, with these ranges; gives nothing where none of the model's products is quantised.
   llvm::Expected<std::optional<Sqnr>> sqnr(std::shared_ptr<const RecordedRanges> ranges,
                                            bool scalesChannels, bool correctsBiases);
   uint64_t samples() const { return noise ? noise->samples() : 0; }

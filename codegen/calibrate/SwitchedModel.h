@@ -31,8 +31,8 @@ struct SwitchPlaces {
 
 class SwitchedModel {
 public:
-  /// How a model that is compiled by `given` is compiled to be tried on samples: for `targets`, as the samples
-  /// are, without what is for the artefact's users, and saying errors alone.
+  /// Options by which a model, otherwise compiled by `given`, is tried on samples: for `targets`, in the samples'
+  /// types, without what is for the artefact's users, and saying errors alone.
   static CompileOptions optionsFor(const CompileOptions &given, llvm::StringRef targets);
   /// Compiles the model that `options` would quantise, for options.pipeline.targets, which run where
   /// `run` says. Messages go to options.onMessage.

@@ -81,8 +81,7 @@ bool areModerate(ArrayRef<double> factors, FloatType type, std::string &why) {
   return true;
 }
 
-/// Whether shifts, in the units of what a product was made for, are of the order of 1, as what it reads is. A larger
-/// one takes away most of a number, (x - 101325) / 700, which must be done before anything is rounded.
+/// True where shifts, in units of what a product reads, are of the order of 1. A larger one takes away most of a number, (x - 101325) / 700, which must be done before anything is rounded.
 bool areSmall(ArrayRef<double> shifts, ArrayRef<double> factors, std::string &why) {
   for (auto [shift, factor] : llvm::zip(shifts, factors))
     if (std::abs(shift * factor) > kMostDetour) {

@@ -69,7 +69,7 @@ Status unknownMemory(cameo_memory memory) {
   return failure(Code::InvalidArgument, "memory kind %d is unknown", int(memory));
 }
 
-// On the default stream, which comes after what contexts have enqueued on their own.
+// Copies on the default stream, whose work comes after what contexts have enqueued on their own.
 Status copy(Device &device, void *to, cameo_memory toMemory, const void *from,
             cameo_memory fromMemory, uint64_t bytes) {
   for (cameo_memory memory : {toMemory, fromMemory})

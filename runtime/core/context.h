@@ -103,7 +103,7 @@ public:
 
   Status enqueue();
   Status synchronize();
-  // Whether what was enqueued is done; nothing is waited for.
+  // Tells if the enqueued work is done; waits for nothing.
   Status isDone(bool &done);
   // Calls a function once what was enqueued is done: by a thread of the driver's, or before this returns.
   Status callWhenDone(void (*function)(void *), void *user);

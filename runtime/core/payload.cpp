@@ -34,7 +34,7 @@ const char *sectionName(uint32_t kind) {
   return kind < sizeof names / sizeof *names ? names[kind] : "?";
 }
 
-// Whether a payload begins anywhere that one might: behind a stub, which is small, on a page.
+// True where a payload begins anywhere that one might: behind a stub, which is small, on a page.
 bool hasPayload(const uint8_t *file, uint64_t size) {
   constexpr uint64_t kMostBefore = 64 << 20;
   constexpr size_t kMagicBytes = sizeof CameoPayloadHeader::magic;

@@ -129,7 +129,7 @@ TEST_F(CalibrateCacheTest, KeepsTheChoice) {
   CalibrationCache again = whole(read(cache.text()));
   EXPECT_EQ(again.text(), cache.text());
   EXPECT_EQ(again.choice->text(), choice.text());
-  // What was chosen is not what the cache has.
+  // The cache has another method than was chosen.
   cache.method.kind = CalibrationMethod::Max;
   EXPECT_EQ(refusal(cache.text()),
             "'chosen' has no trials of calibration, or what was chosen is none of them");

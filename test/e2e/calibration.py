@@ -118,6 +118,21 @@ class Calibration:
         return harness.run([self.cameoc, model or self.model, "-o", output, "--emit=ranges",
                             *flags], SECONDS)
 
+    def calibrate_alike(self, case, ways, *flags, model=None):
+        """Ranges, which have the same bytes for each number of threads and batch, and the last step; None where a
+        calibration fails."""
+        texts = set()
+        for threads, batch in ways:
+            output = self.work / f"{case}-{threads}-{batch}.json"
+            step = self.calibrate(output, f"-j{threads}", f"--calibration-data={self.data}",
+                                  f"--calibration-batch={batch}", *flags, model=model)
+            if step.code != 0:
+                self.suite.fail(case, step.how(), step)
+                return None, step
+            texts.add(output.read_bytes())
+        self.judge(f"{case}-bytes", len(texts) != 1 and f"{len(texts)} different files", step)
+        return json.loads(texts.pop()), step
+
     def judge(self, case, problem, *steps):
         if problem:
             self.suite.fail(case, problem, *steps)
@@ -331,16 +346,10 @@ class Calibration:
         integers of ONNX Runtime, and as many launches. A cache has factors, or says that not."""
         model = self.work / "channels.onnx"
         onnx.save(self.uneven_channels(), model)
-        texts = set()
-        for threads, batch in ((1, 1), (1, 32), (2, 7)):
-            output = self.work / f"channels-{threads}-{batch}.json"
-            step = self.calibrate(output, f"-j{threads}", f"--calibration-data={self.data}",
-                                  f"--calibration-batch={batch}", model=model)
-            if step.code != 0:
-                return self.suite.fail("channels", step.how(), step)
-            texts.add(output.read_bytes())
-        self.judge("channels-bytes", len(texts) != 1 and f"{len(texts)} different files", step)
-        found = json.loads(texts.pop())["channels"]
+        cache, step = self.calibrate_alike("channels", ((1, 1), (1, 32), (2, 7)), model=model)
+        if not cache:
+            return None
+        found = cache["channels"]
         self.judge("channels-found", len(found) < 4 and f"factors of {sorted(found)} alone", step)
         feed = {"image": self.images}
         wanted = typed_networks.run_reference(onnx.load(model), feed)["y"]
@@ -394,16 +403,9 @@ class Calibration:
         least is taken; what options name is not tried. One and two threads and any batch agree."""
         model = self.work / "chosen.onnx"
         onnx.save(self.uneven_channels(), model)
-        texts = set()
-        for threads, batch in ((1, 1), (2, 7)):
-            output = self.work / f"chosen-{threads}.json"
-            step = self.calibrate(output, f"-j{threads}", f"--calibration-data={self.data}",
-                                  f"--calibration-batch={batch}", model=model)
-            if step.code != 0:
-                return self.suite.fail("choice", step.how(), step)
-            texts.add(output.read_bytes())
-        self.judge("choice-bytes", len(texts) != 1 and "batches of 1 and 7 differ", step)
-        cache = json.loads(texts.pop())
+        cache, step = self.calibrate_alike("choice", ((1, 1), (2, 7)), model=model)
+        if not cache:
+            return None
         chosen, feed = cache["chosen"], {"image": self.images[-32:]}
         wanted = typed_networks.run_reference(onnx.load(model), feed)["y"]
         named, best = {}, None
@@ -453,16 +455,9 @@ class Calibration:
 
     def check_means(self):
         """Of each input channel and place in the window, and what quantising adds."""
-        texts = set()
-        for threads, batch in ((1, 32), (2, 7)):
-            output = self.work / f"means-{threads}.json"
-            step = self.calibrate(output, f"-j{threads}", f"--calibration-data={self.data}",
-                                  f"--calibration-batch={batch}", "--bias-correction")
-            if step.code != 0:
-                return self.suite.fail("means", step.how(), step)
-            texts.add(output.read_bytes())
-        self.judge("means-bytes", len(texts) != 1 and "batches of 7 and 32 differ", step)
-        cache = json.loads(texts.pop())
+        cache, step = self.calibrate_alike("means", ((1, 32), (2, 7)), "--bias-correction")
+        if not cache:
+            return None
         inputs, exponents = cache["inputs"], cache["channels"]
         self.judge("means-scaled", not exponents and "no channel is scaled", step)
         graph = onnx.load(self.work / "normalized.onnx")  # by check_values

@@ -28,8 +28,8 @@ POWER = 1.2 # of the nodes, by which time may grow
 ATTEMPTS = 3
 CPU_SECONDS = 60 # for MANY constants
 MANY = 50000
-# Of elementwise operators: nodes daily and a fourth of them, nodes of --long and their seconds; and nodes of
-# those whose values are compared.
+# Elementwise operators have so many nodes daily and a fourth of them, with --long so many and so many seconds, and
+# so many where values are compared.
 NODES = 5000
 LONG_NODES, LONG_SECONDS = 100000, 60
 VALUED = 60

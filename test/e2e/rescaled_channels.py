@@ -31,8 +31,8 @@ MOST_POINTS = 0.3
 MOST_EXPONENT = 4
 # Random networks, and how many dB factors may lose in one.
 DRAWN, MOST_LOST = 10, 1.5
-# So many elements may be more than a quantum off ONNX Runtime's where values have 16 bits, which it keeps wide; none
-# elsewhere. 0.5 % are measured.
+# The share of elements that may be more than a quantum off ONNX Runtime's where values have 16 bits, which it keeps
+# wide; none may elsewhere. 0.5 % are measured beyond half a quantum.
 MOST_SHARE = 0.02
 
 
@@ -281,7 +281,7 @@ class Check:
         numpy.savez(samples, **drawn.feed)
         found = {}
         for scales in ("on", "off"):
-            # With nothing left to trials: what they choose differs, too.
+            # Nothing is left to trials, whose choices differ, too.
             flags = ("--precision=int8", f"--calibration-data={samples}", f"--channel-scales={scales}",
                      "--calibration-method=mse", "--bias-correction=off", "--precision-of=*=int8")
             made = self.suite.work / f"{case}-{scales}.onnx"

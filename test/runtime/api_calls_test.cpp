@@ -397,7 +397,7 @@ TEST_F(Calls, MemoryForBindings) {
   }
 }
 
-// What a run leaves in memory of the device is copied after the run, which nobody has waited for.
+// Memory of the device that a run writes is copied after the run, which nobody has waited for.
 TEST_F(Calls, CopiesComeAfterRuns) {
   open(CAMEO_DEVICE_CUDA);
   constexpr int64_t count = 4;

@@ -110,7 +110,7 @@ TEST(Payload, EveryTruncation) {
   PayloadFile file = testModel(SIM_TEST_IMAGE);
   for (size_t size = 0; size < file.size(); size += size < 256 ? 1 : 97) {
     Bytes cut(file.data(), file.data() + size);
-    // What does not even begin as a model may be anything.
+    // A file that does not even begin as a model may be anything.
     EXPECT_EQ(load(PayloadFile(cut)), size < 8 ? Code::NotAModel : Code::Corrupt) << size;
   }
 }

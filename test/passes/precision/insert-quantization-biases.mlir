@@ -3,7 +3,7 @@
 // RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cameo-attach-ranges{file=%t.json},cameo-insert-quantization{correct-biases=on}),cameo-report-decisions)' 2>&1 | FileCheck %s --check-prefix=MISSED
 // RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cameo-attach-ranges{file=%t.json},cameo-insert-quantization))' | FileCheck %s --check-prefix=OFF
 
-// Where nobody asks, the ranges say it.
+// The ranges say it where nobody asks.
 // RUN: sed 's/"inputs"/"chosen": {"bias_correction": true}, "inputs"/' %t.json > %t.chosen
 // RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cameo-attach-ranges{file=%t.chosen},cameo-insert-quantization))' | FileCheck %s
 // RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cameo-attach-ranges{file=%t.chosen},cameo-insert-quantization{correct-biases=off}))' | FileCheck %s --check-prefix=OFF
