@@ -117,7 +117,7 @@ private:
   static Group copied(Value part, StringRef why) { return {{part}, {}, nullptr, {}, {why}}; }
 
   const Uses &usesOf(Value tensor);
-  Group decide(Value part, int64_t outer);
+  Group decide(Value part, rt::ConcatOp concat, int64_t outer);
   SmallVector<Group> group(rt::ConcatOp concat, StringRef whyNone);
   void record(rt::ConcatOp concat, ArrayRef<Group> groups);
   bool hoistSizes(rt::ConcatOp concat, Operation *before);
@@ -143,9 +143,18 @@ const Uses &Placer::usesOf(Value tensor) {
                              : uses.try_emplace(tensor, findUses(tensor)).first->second;
 }
 
+/// A part has the whole's sizes beside its dimension. Where it has computed them in another way, nobody can tell that
+/// pieces of it are pieces of the whole.
+static bool hasSizesOf(Value part, rt::ConcatOp concat) {
+  for (int64_t dim = 0; dim < concat.getType().getRank(); ++dim)
+    if (dim != concat.getDim() && !(rt::sizeOf(part, dim) == rt::sizeOf(concat, dim)))
+      return false;
+  return true;
+}
+
 /// Whether the part has a place in a concatenation of which `outer` dimensions are outside of the
 /// pieces that a part consists of.
-Placer::Group Placer::decide(Value part, int64_t outer) {
+Placer::Group Placer::decide(Value part, rt::ConcatOp concat, int64_t outer) {
   Value producer = part;
   while (auto reshape = producer.getDefiningOp<rt::ReshapeOp>())
     producer = reshape.getSource();
@@ -172,6 +181,8 @@ Placer::Group Placer::decide(Value part, int64_t outer) {
     return copied(part, "it is needed in memory of its own, as outputs are");
   if (CAMEO_MUTANT(9, found.kept < outer, false))
     return copied(part, "it is read in a shape whose elements would not lie at equal steps there");
+  if (found.kept < kAll && !hasSizesOf(part, concat))
+    return copied(part, "its sizes are not known to be those of the others");
   hasPlace.insert(producer);
   return {{part}, producer, first, {}, {}};
 }
@@ -185,7 +196,7 @@ SmallVector<Placer::Group> Placer::group(rt::ConcatOp concat, StringRef whyNone)
       llvm::all_of(before, [](int64_t size) { return size == 1; }) ? 0 : concat.getDim();
   SmallVector<Group> groups;
   for (Value part : concat.getParts()) {
-    Group next = whyNone.empty() ? decide(part, outer) : copied(part, whyNone);
+    Group next = whyNone.empty() ? decide(part, concat, outer) : copied(part, whyNone);
     if (!next.producer && !groups.empty() && !groups.back().producer &&
         groups.back().parts.size() < kMostCopied) {
       groups.back().parts.push_back(part);

@@ -114,6 +114,37 @@ def along_symbolic(g):
     return g.entry(whole, g.node("ReduceSum", whole, keepdims=0))
 
 
+def reshaped_producers(g, axis, names):
+    """Parts that kernels write in a shape of their own, first and behind others, whose sizes they compute in another
+    way: as twice a half, as what a window leaves. `names` calls the inputs' sizes."""
+    half = g.input(2, 8, 3, 4, names={i: name for i, name in zip((0, 2, 3), names[0])})
+    skip = g.input(2, 8, 6, 8, names={i: name for i, name in zip((0, 2, 3), names[1])})
+    same = g.input(2, 8, 6, 8, names={i: name for i, name in zip((0, 2, 3), names[2])})
+    parts = [
+        g.node("ConvTranspose", half, g.weight(8, 8, 2, 2), strides=[2, 2]),
+        g.node("DepthToSpace", g.conv(half, 8, 32), blocksize=2),
+        g.node("Conv", same, g.weight(8, 1, 3, 3), group=8, pads=[1] * 4),
+        g.node("Conv", same, g.weight(8, 4, 3, 3), group=2, pads=[1] * 4),
+    ]
+    return g.entry(*(g.concat(*pair, axis=axis) for part in parts
+                     for pair in ((skip, part), (part, skip), (g.node("Relu", skip), part))))
+
+
+@case
+def reshaped_channels(g):
+    return reshaped_producers(g, 1, ("Nhw", "NHW", "NHW"))
+
+
+@case
+def reshaped_channels_unlike(g):
+    return reshaped_producers(g, 1, ("Mhw", "NHW", "KIJ"))
+
+
+@case
+def reshaped_batch(g):
+    return reshaped_producers(g, 0, ("Mhw", "NHW", "KIJ"))
+
+
 def inception(g, batch_size, names, size):
     """Each kind of kernel as a part, and their readers in between."""
     x = g.input(batch_size, 16, size, size, names=names)

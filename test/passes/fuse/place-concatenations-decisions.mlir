@@ -19,10 +19,28 @@ func.func @main(%x: tensor<2x3xf32>, %y: tensor<2x5xf32>) -> (tensor<2x11xf32>, 
 
 // CHECK-NEXT: remark: loc("cat"): part 0 is copied: it is needed in memory of its own, as outputs are; it would save 48 B of memory traffic
 // CHECK-NEXT: remark: loc("neg"): written where it belongs in 'cat'
-// CHECK-NOT: remark
 func.func @output(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x6xf32>) {
   %0 = onnx.Relu(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32> loc("relu")
   %1 = onnx.Neg(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32> loc("neg")
   %2 = onnx.Concat(%0, %1) {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x6xf32> loc("cat")
   return %0, %2 : tensor<2x3xf32>, tensor<2x6xf32>
+}
+
+// -----
+
+// What is written in another shape has a place behind parts whose sizes are its own, and none behind those whose sizes
+// only a check compares.
+// CHECK-NEXT: remark: loc("cat"): part 0 is copied: it is an input
+// CHECK-NEXT: remark: loc("grouped"): written where it belongs in 'cat'
+// CHECK-NEXT: remark: loc("unlike"): part 0 is copied: it is an input
+// CHECK-NEXT: remark: loc("unlike"): part 1 is copied: its sizes are not known to be those of the others
+// CHECK-NOT: remark
+func.func @reshaped(%x: tensor<?x4x2x8xf32>, %y: tensor<?x4x2x8xf32>) -> (tensor<?x8x2x8xf32>, tensor<?x8x2x8xf32>) {
+  %none = onnx.None() : () -> none
+  %w = onnx.Constant() {value = dense<2.0> : tensor<4x1x1x1xf32>} : () -> tensor<4x1x1x1xf32>
+  %0 = onnx.Conv(%x, %w, %none) {group = 4 : i64} : (tensor<?x4x2x8xf32>, tensor<4x1x1x1xf32>, none) -> tensor<?x4x2x8xf32> loc("grouped")
+  %1 = onnx.Concat(%x, %0) {axis = 1 : i64} : (tensor<?x4x2x8xf32>, tensor<?x4x2x8xf32>) -> tensor<?x8x2x8xf32> loc("cat")
+  %2 = onnx.Conv(%x, %w, %none) {group = 4 : i64} : (tensor<?x4x2x8xf32>, tensor<4x1x1x1xf32>, none) -> tensor<?x4x2x8xf32> loc("second")
+  %3 = onnx.Concat(%y, %2) {axis = 1 : i64} : (tensor<?x4x2x8xf32>, tensor<?x4x2x8xf32>) -> tensor<?x8x2x8xf32> loc("unlike")
+  return %1, %3 : tensor<?x8x2x8xf32>, tensor<?x8x2x8xf32>
 }
