@@ -4,8 +4,8 @@
 #include "tools/CameocOptions.h"
 
 #include "codegen/InputShapes.h"
+#include "tools/Environment.h"
 #include "tools/OptionHints.h"
-#include "tools/Strictness.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -361,9 +361,8 @@ void addEnvironment(CameocOptions &options) {
     if (llvm::sys::fs::exists(path))
       options.pipeline.ptxas = std::string(path);
   }
-  if (const char *folder = std::getenv("CAMEO_CACHE_DIR");
-      options.pipeline.cacheDir.empty() && folder)
-    options.pipeline.cacheDir = folder;
+  if (options.pipeline.cacheDir.empty())
+    options.pipeline.cacheDir = cacheFolderByEnvironment();
   options.pipeline.strict |= isStrictByEnvironment();
 }
 

@@ -4,7 +4,7 @@
 
 #include "codegen/Pipeline.h"
 #include "codegen/emit/Backend.h"
-#include "tools/Strictness.h"
+#include "tools/Environment.h"
 
 #include "mlir/Pass/PassOptions.h"
 #include "mlir/Pass/PassRegistry.h"

@@ -8,10 +8,10 @@
 #include "codegen/target/Target.h"
 #include "tools/Calibration.h"
 #include "tools/CrashReports.h"
+#include "tools/Environment.h"
 #include "tools/ExitCode.h"
 #include "tools/OutputFiles.h"
 #include "tools/ShortHelp.h"
-#include "tools/Strictness.h"
 
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -88,6 +88,8 @@ static cl::opt<std::string>
     estimate("estimate", cl::cat(category), cl::value_desc("ARCH[:BOARD],..."),
              cl::desc("GPUs that a model's time is estimated for, as sm_90a:h200; else that of "
                       "--target"));
+static cl::opt<std::string> cacheDir("cache-dir", cl::cat(category), cl::value_desc("DIR"),
+                                     cl::desc("as cameoc's, of the models that are compiled"));
 static cl::opt<unsigned> jobs("j", cl::Prefix, cl::cat(category), cl::value_desc("N"),
                               cl::desc("threads; one a core"));
 
@@ -117,6 +119,7 @@ static llvm::Expected<CompileOptions> compileOptions(const RunDevice &where, boo
     return std::move(error);
   options.pipeline.level = level;
   options.pipeline.strict = isStrictByEnvironment();
+  options.code.cache = cacheDir.empty() ? cacheFolderByEnvironment() : cacheDir.getValue();
   options.jobs = jobs;
   options.onMessage = [&isTold](CompileMessage message) {
     if (StringRef text = message.text; text.consume_front("--tap: "))

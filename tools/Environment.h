@@ -1,0 +1,22 @@
+// What the environment says of a compilation where no option does.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdlib>
+
+namespace cameo {
+
+/// $CAMEO_STRICT: tools hold the compiler to its promises of quality. Compilers that scripts start in a test are
+/// told by it, too.
+inline bool isStrictByEnvironment() {
+  const char *value = std::getenv("CAMEO_STRICT");
+  return value && *value;
+}
+
+/// $CAMEO_CACHE_DIR, the folder of compiled kernels; else empty.
+inline const char *cacheFolderByEnvironment() {
+  const char *folder = std::getenv("CAMEO_CACHE_DIR");
+  return folder ? folder : "";
+}
+
+} // namespace cameo
