@@ -1,6 +1,7 @@
 # lit's configuration; `build/venv/bin/lit -v test` is all it takes.
 #
 #   --param build=build-dev      test the tools of another build folder
+#   --param long                 tests called *-long.test as well
 #   --param device=cuda          run artefacts on a GPU where a test leaves the choice open
 #
 # SPDX-License-Identifier: Apache-2.0
@@ -19,6 +20,8 @@ config.name = "cameo"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".ll", ".test"]
 config.excludes = ["Inputs", "node_exceptions.txt"]
+if "long" not in lit_config.params:
+    config.excludes += [path.name for path in (source / "test").rglob("*-long.test")]
 config.test_source_root = str(source / "test")
 config.test_exec_root = str(build / "test")
 

@@ -173,7 +173,7 @@ def main():
     harness.add_arguments(parser)
     parser.set_defaults(target=TARGET)
     harness.add_seed(parser, 0)
-    parser.add_argument("--count", type=int, default=2000, metavar="N", help="how many models")
+    parser.add_argument("--count", type=int, default=1300, metavar="N", help="how many models")
     return run(parser.parse_args())
 
 

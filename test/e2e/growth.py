@@ -30,7 +30,7 @@ CPU_SECONDS = 60 # for MANY constants
 MANY = 50000
 # Elementwise operators have so many nodes daily and a fourth of them, with --long so many and so many seconds, and
 # so many where values are compared.
-NODES = 5000
+NODES = 2400
 LONG_NODES, LONG_SECONDS = 100000, 60
 VALUED = 60
 SIZE = 8

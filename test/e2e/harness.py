@@ -236,6 +236,7 @@ def add_arguments(parser):
     parser.add_argument("--target", default="sm_80,sim:sm_80", help="cameoc's --target")
     parser.add_argument("--device", default="sim", help="the artefacts' --device")
     parser.add_argument("--filter", default="", help="only cases whose name matches this regex")
+    parser.add_argument("--each", type=int, default=1, metavar="N", help="of products, only each Nth case")
     parser.add_argument("--sim-checks", nargs="?", const="all", default="", metavar="LIST",
                         help="compile for the simulator's checks and run with them (or a list)")
     parser.add_argument("--sim-compare", action="store_true",

@@ -32,6 +32,8 @@ SEEDS = (0, 1, 2)
 # How many faults of a kind are planted in a kernel, spread over its places, unless --every: of synchronisation, of
 # others, and with --long.
 PER_SYNC_KIND, PER_KIND, PER_KIND_LONG = 2, 1, 3
+# In how many kernels a kind is planted, of those that have places for it, unless --long.
+KERNELS = 8
 # What share the checks alone must find of all, and of the faults in synchronisation: what they leave
 # shows in results, or is explained in unnoticed_faults.txt.
 # 80.9, 95.9 and 94.3 % are measured.
@@ -396,6 +398,19 @@ class PlantedFaults:
         return faults
 
     @staticmethod
+    def daily(faults):
+        """Of a kind those in KERNELS kernels, spread over all; those of asynchronous operations all."""
+        places = collections.defaultdict(dict)
+        for fault in faults:
+            places[fault.kind].setdefault((fault.case.name, fault.kernel), []).append(fault)
+        chosen = []
+        for kind, kernels in places.items():
+            every = [*kernels.values()]
+            count = len(every) if kind in ASYNC_KINDS else min(len(every), KERNELS)
+            chosen += [fault for i in range(count) for fault in every[i * len(every) // count]]
+        return chosen
+
+    @staticmethod
     def pipeline(case, options=""):
         path = case.PASS_PATH % f"cameo-plant-fault{options}"
         return f"--pass-pipeline=builtin.module({path})"
@@ -440,6 +455,8 @@ class PlantedFaults:
                   and (self.options.long or case.name not in LONG_CASES)]
         self.chosen = {case.name for case in chosen}
         faults = [fault for case in chosen for fault in self.prepare(case)]
+        if not self.options.long and not self.options.every:
+            faults = self.daily(faults)
         results = {}
         for fault, (outcome, what, steps) in harness.for_each(faults, self.check,
                                                               self.options.jobs):

@@ -28,7 +28,7 @@ import fuzz_models
 import graph_forms
 import harness
 
-DAILY = 200  # seeds, which have every form
+DAILY = 130  # seeds, which have every form
 REDUCE_SECONDS = 300
 MOST_REDUCED = 3  # of the seeds that fail in one run: a defect rarely fails alone
 INFER = "--pass-pipeline=builtin.module(func.func(cameo-infer-shapes))"

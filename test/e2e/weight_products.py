@@ -164,11 +164,13 @@ def main():
                                             for weight in WEIGHTS):
         for index, (name, make) in enumerate(CASES.items()):
             case = WeightCase(f"{name}-{weight}-{kind}", kind, weight)
-            if not options.long and index % 3 != number % 3:
+            # Each case in three of the twelve, with other weights for each type.
+            if not options.long and index % 4 != (number + number // len(WEIGHTS)) % 4:
                 continue
             if re.search(options.filter, case.name):
                 case.entry = case.entry(make(case))
                 cases.append(case)
+    cases = cases[::options.each]
     groups = [cases[i:i + 8] for i in range(0, len(cases), 8)]
 
     def check(number):
