@@ -112,6 +112,48 @@ static std::optional<std::vector<float>> givenNumbers(Operation *op, const Opera
   return numbers.size() == count ? std::optional(std::move(numbers)) : std::nullopt;
 }
 
+/// The order in which a kernel reads weights: along the channels of its results, which packing puts last where weights
+/// are constants. Kernels that read them in another order take twice the time to compile.
+static Permutation readOrder(Operation *op, unsigned operand, int64_t rank) {
+  Permutation order = llvm::to_vector<6>(llvm::seq<int64_t>(0, rank));
+  if (auto gemm = dyn_cast<onnx::GemmOp>(op); operand == 1 && gemm && gemm.getTransB())
+    order = lastExchanged(rank);
+  // [filters, channels, window...] => [window..., channels, filters]
+  if (operand == 1 && isa<onnx::ConvOp>(op) && rank > 2) {
+    std::rotate(order.begin(), order.begin() + 2, order.end());
+    std::swap(order[rank - 2], order[rank - 1]);
+  }
+  return order;
+}
+
+/// Numbers of that shape in the order of a Transpose's result.
+static std::vector<float> transposed(ArrayRef<float> numbers, ArrayRef<int64_t> shape,
+                                     ArrayRef<int64_t> permutation) {
+  if (isIdentity(permutation))
+    return numbers.vec();
+  SmallVector<int64_t> steps(shape.size(), 1), sizes, stepsThere;
+  for (size_t i = shape.size() - 1; i > 0; --i)
+    steps[i - 1] = steps[i] * shape[i];
+  for (int64_t dim : permutation) {
+    sizes.push_back(shape[dim]);
+    stepsThere.push_back(steps[dim]);
+  }
+  std::vector<float> result;
+  result.reserve(numbers.size());
+  SmallVector<int64_t> at(sizes.size(), 0);
+  for (size_t i = 0, from = 0; i < numbers.size(); ++i) {
+    result.push_back(numbers[from]);
+    for (size_t dim = sizes.size(); dim-- > 0;) {
+      from += stepsThere[dim];
+      if (++at[dim] < sizes[dim])
+        break;
+      from -= at[dim] * stepsThere[dim];
+      at[dim] = 0;
+    }
+  }
+  return result;
+}
+
 LogicalResult SwitchedModel::insert(ModuleOp module, const SwitchPlaces &places) {
   auto function = *module.getOps<func::FuncOp>().begin();
   llvm::StringMap<Operation *> nodes;
@@ -132,15 +174,20 @@ LogicalResult SwitchedModel::insert(ModuleOp module, const SwitchPlaces &places)
     if (!numbers)
       return op->emitError() << "operand " << place.operand << " is no constant of " << count
                              << " numbers of FP32";
-    std::vector<char> bytes = bytesOf(*numbers);
-    constants.push_back({place, inputs.size(), bytes});
     bool isNew = place.operand == op->getNumOperands();
     Value value = isNew ? Value() : op->getOperand(place.operand);
     auto type = value ? dyn_cast<RankedTensorType>(value.getType()) : RankedTensorType();
     if (!type || type.getNumElements() != int64_t(count))
       type = RankedTensorType::get({int64_t(count)}, b.getF32Type());
-    Value given = add(type, place.node + ":" + Twine(place.operand) + ".given", CAMEO_DTYPE_F32,
-                      std::move(bytes));
+    Permutation order = readOrder(op, place.operand, type.getRank());
+    std::vector<char> bytes = bytesOf(transposed(*numbers, type.getShape(), order));
+    constants.push_back({place, inputs.size(), bytes, llvm::to_vector(type.getShape()),
+                         llvm::SmallVector<int64_t>(order)});
+    std::string name = place.node + ":" + std::to_string(place.operand);
+    Value given = add(permuted(type, order), name + ".given", CAMEO_DTYPE_F32, std::move(bytes));
+    b.setInsertionPoint(op);
+    if (!isIdentity(order))
+      given = createTranspose(b, named(op->getLoc(), name + ".turned"), given, inverse(order));
     if (isNew)
       op->insertOperands(place.operand, given);
     else
@@ -209,7 +256,9 @@ void SwitchedModel::set(const QuantizedOperands &operands) {
   for (const Constant &constant : constants) {
     auto found = operands.constants.find(constant.place);
     inputs[constant.input].bytes =
-        found == operands.constants.end() ? constant.original : bytesOf(found->second);
+        found == operands.constants.end()
+            ? constant.original
+            : bytesOf(transposed(found->second, constant.shape, constant.order));
   }
   for (const Switch &entry : switches) {
     auto found = operands.scales.find(entry.place);

@@ -54,6 +54,7 @@ private:
     OperandPlace place;
     size_t input;
     std::vector<char> original;
+    llvm::SmallVector<int64_t> shape, order; // of dimensions, in which the input has them
   };
   struct Switch {
     OperandPlace place;
