@@ -62,6 +62,35 @@ NeededBits::NeededBits(func::FuncOp function, const NumberRanges &ranges, Precis
       for (Value result : op.getResults())
         if (isFP32(result))
           integers.insert(result);
+  for (Value input : block.getArguments())
+    findShifts(input);
+}
+
+/// Elementwise work on that value and constants.
+static bool worksOn(Operation *op, Value value) {
+  return op->getNumResults() == 1 && isFP32(op->getResult(0)) &&
+         policyOf(op).role == Role::Elementwise && llvm::all_of(op->getOperands(), [&](Value v) {
+           return v == value || onnx::isAbsent(v) || onnx::constantValue(v);
+         });
+}
+
+/// Chains of such work, up to the last that adds a constant.
+void NeededBits::findShifts(Value input) {
+  if (!isFP32(input))
+    return;
+  for (Operation *op : input.getUsers()) {
+    SmallVector<Operation *> chain;
+    size_t kept = 0;
+    for (Value read = input; worksOn(op, read); op = *read.user_begin()) {
+      chain.push_back(op);
+      if (isa<onnx::AddOp, onnx::SubOp>(op))
+        kept = chain.size();
+      read = op->getResult(0);
+      if (!read.hasOneUse())
+        break;
+    }
+    shifts.insert(chain.begin(), chain.begin() + kept);
+  }
 }
 
 /// The need that goes further is kept.
@@ -144,6 +173,8 @@ std::string NeededBits::whyOf(Operation *op) const {
       return onnx::inputText(op, i) + " may have integers beyond " +
              std::to_string(int(exactIntegers(precision))) + ", up to which " + name +
              " has all of them";
+  if (shifts.contains(op))
+    return "an input is shifted, which is stored in FP32, and rounded behind that";
   return "";
 }
 

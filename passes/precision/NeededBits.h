@@ -4,7 +4,9 @@
 // Sin computes in FP32 if what it reads was rounded before. So nodes whose results lead to operators that
 // depend on such bits compute in FP32, through data movement, elementwise work, sums and one product, up to
 // operators whose results do not grow with what they read. Integers that the type does not have all of are
-// kept from it as well, for they are counted, compared and subtracted.
+// kept from it as well, for they are counted, compared and subtracted. And the first elementwise work on an input that
+// shifts it is done before anything is rounded: the input is stored in FP32, and of a pressure of 101,000 what counts
+// is how far it is from 101,325.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -31,12 +33,14 @@ private:
   bool asks(mlir::Operation *op, unsigned operand) const;
   void passOn(mlir::Operation *op);
   bool isLargeInteger(mlir::Operation *op) const;
+  void findShifts(mlir::Value input);
 
   const NumberRanges &ranges;
   Precision precision;
   llvm::DenseMap<mlir::Value, Need> needs;
   llvm::DenseMap<mlir::Operation *, mlir::Operation *> readers; // of what a node makes
   llvm::DenseSet<mlir::Value> integers;                         // that the type may not have
+  llvm::DenseSet<mlir::Operation *> shifts; // of an input, and what is in front of them
 };
 
 } // namespace cameo

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Values whose bits matter in FP16 and BF16, as networks have them: angles of embeddings, masks, squares of
-normalisations, logarithms, guards against division by zero, scores and logits beyond FP16.
+normalisations, logarithms, guards against division by zero, scores and logits beyond FP16, inputs far from 0.
 
 A form is a kind of arithmetic between two products; its siblings are all ways to write it and all numbers that it is
 met with. What the form reads is a product by the identity of numbers that both types have, so what a result
@@ -297,9 +297,32 @@ def index():
     return f, f.product(f.add("Gather", f.array(random(6, 4096, DEPTH)), at), DEPTH)
 
 
+#===-- Shifts ------------------------------------------------------------------------------------===#
+
+def shifted(level, width, operator, scale, between):
+    """An input far from 0, of which its distance from a level counts."""
+    def build():
+        f = Form()
+        x = f.input("x", numpy.float32(level + width * random(7, ROWS, DEPTH)))
+        if between:
+            x = f.add("Clip", x, f.number(0))
+        x = f.add(operator, x, f.number(level if operator == "Sub" else -level))
+        if scale:
+            x = f.add(scale, x, f.number(width if scale == "Div" else 1 / width))
+        return f, f.add("MatMul", x, f.array(random(8, DEPTH, DEPTH)))
+    return build
+
+
+def shifts():
+    for (level, width), operator, scale, between in itertools.product(
+            ((273.15, 10), (40000, 300)), ("Sub", "Add"), ("", "Div", "Mul"), (False, True)):
+        yield (f"shift-{level:g}-{operator}-{scale or 'alone'}{'-clipped' if between else ''}",
+               shifted(level, width, operator, scale, between))
+
+
 def cases():
     """(name, what makes a Form and names its result)"""
-    yield from itertools.chain(angles(), masks(), squares(), logarithms(), guards(), integers())
+    yield from itertools.chain(angles(), masks(), squares(), logarithms(), guards(), integers(), shifts())
     yield "index", index
 
 

@@ -207,3 +207,27 @@ func.func @scores(%q: tensor<2x8xf32>, %k: tensor<8x2xf32>, %v: tensor<2x2xf32>)
   %10 = onnx.MatMul(%9, %v) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
   return %3, %7, %10 : tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>
 }
+
+// -----
+
+// An input is shifted before it is rounded; what comes behind that, and what shifts something else, is rounded as ever.
+// CHECK-LABEL: func @shifts(
+// CHECK: onnx.Clip({{.*}} -> tensor<2x2xf32>
+// CHECK-NEXT: onnx.Sub({{.*}} -> tensor<2x2xf32>
+// CHECK: onnx.Div({{.*}} -> tensor<2x2xf16>
+// CHECK-NEXT: onnx.MatMul({{.*}} -> tensor<2x2xf16>
+// CHECK-NEXT: onnx.Sub({{.*}} -> tensor<2x2xf16>
+// expected-remark @+1 {{FP16: 4 nodes}}
+func.func @shifts(%x: tensor<2x2xf32>, %w: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  %least = onnx.Constant() {value = dense<1.0> : tensor<f32>} : () -> tensor<f32>
+  %none = onnx.None() : () -> none
+  // expected-remark @+1 {{kept in FP32: an input is shifted, which is stored in FP32, and rounded behind that}}
+  %0 = onnx.Clip(%x, %least, %none) : (tensor<2x2xf32>, tensor<f32>, none) -> tensor<2x2xf32>
+  // expected-remark @+1 {{kept in FP32: an input is shifted}}
+  %1 = onnx.Sub(%0, %least) : (tensor<2x2xf32>, tensor<f32>) -> tensor<2x2xf32>
+  %2 = onnx.Div(%1, %least) : (tensor<2x2xf32>, tensor<f32>) -> tensor<2x2xf32>
+  %3 = onnx.MatMul(%2, %w) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %4 = onnx.Sub(%3, %least) : (tensor<2x2xf32>, tensor<f32>) -> tensor<2x2xf32>
+  %5 = onnx.MatMul(%4, %w) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %5 : tensor<2x2xf32>
+}
