@@ -144,7 +144,7 @@ static std::string sizesText(const json::Object &manifest) {
 }
 
 void Summary::print(llvm::raw_ostream &output, StringRef path, StringRef manifest, double seconds,
-                    bool hasRanges, const AccuracyResult *accuracy) const {
+                    const PrecisionOptions &asked, const AccuracyResult *accuracy) const {
   uint64_t bytes = 0;
   llvm::sys::fs::file_size(path, bytes);
   llvm::Expected<json::Value> read = json::parse(manifest);
@@ -165,7 +165,9 @@ void Summary::print(llvm::raw_ostream &output, StringRef path, StringRef manifes
     text += "; channels of " + plural(scaled, "value") + " scaled";
   if (accuracy)
     text += accuracyText(*accuracy);
-  if (products.count(Precision::FP16) && !hasRanges)
+  if (asked.type == "int8" && all && !products.count(Precision::INT8))
+    text += "; none is INT8, --remarks says why";
+  if (products.count(Precision::FP16) && !asked.hasRanges())
     text += "; taken to fit FP16, as there are no --ranges";
   output << text << "\n" << sizesText(*object) << "\n";
 }

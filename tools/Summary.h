@@ -17,13 +17,13 @@ public:
   /// Counts the products of a module at stage precision, with what passes have counted up to there.
   void readProducts(mlir::ModuleOp module, PassStatistics &statistics);
 
-  /// `hasRanges`: whether it was known what overflows FP16. `accuracy` may be null.
+  /// `asked` is what the model was compiled with. `accuracy` may be null.
   ///
   ///   fashion: 1.79 MB in 1.6 s: cubin for sm_80, simulator image for sm_80
   ///   11 launches: 11 fp16; 10 on Tensor Cores; estimated 113.1 us on a100-40; 10 products: 10 fp16
   ///   open sizes: N; schedules and estimates take 64 for each, --shapes=N:8 fixes one
   void print(llvm::raw_ostream &output, llvm::StringRef path, llvm::StringRef manifest,
-             double seconds, bool hasRanges, const AccuracyResult *accuracy) const;
+             double seconds, const PrecisionOptions &asked, const AccuracyResult *accuracy) const;
 
 private:
   std::map<Precision, unsigned> products;

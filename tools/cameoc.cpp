@@ -343,7 +343,7 @@ void Invocation::summarise() {
   llvm::TimeRecord time = llvm::TimeRecord::getCurrentTime(false);
   time -= options.start;
   summary.print(llvm::errs(), options.output, compiler.payload().manifest, time.getWallTime(),
-                options.pipeline.precision.hasRanges(), accuracy);
+                options.pipeline.precision, accuracy);
 }
 
 CalibrationRequest calibrationRequest(const CameocOptions &options) {

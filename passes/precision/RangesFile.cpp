@@ -171,9 +171,11 @@ Error RangesFile::readValues() {
     const json::Object *range = value.getAsObject();
     std::optional<double> least = range ? range->getNumber("min") : std::nullopt;
     std::optional<double> most = range ? range->getNumber("max") : std::nullopt;
-    if (!least || !most || !std::isfinite(*least) || !std::isfinite(*most) || *least > *most)
+    if (!least || !most || !std::isfinite(*least) || !std::isfinite(*most))
       return llvm::createStringError("'" + name.str() +
                                      "' is not an object of two numbers, 'min' and 'max'");
+    if (*least > *most)
+      return llvm::createStringError("'" + name.str() + "' has a 'min' that is above its 'max'");
     values.push_back({name.str(), *least, *most, range});
   }
   llvm::sort(values, [](const Value &a, const Value &b) { return a.name < b.name; });

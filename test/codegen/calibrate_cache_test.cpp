@@ -186,7 +186,7 @@ TEST_F(CalibrateCacheTest, WhatIsNotACacheIsRefused) {
     return text.replace(text.find(from.str()), from.size(), to.str());
   };
   EXPECT_EQ(refusal(changed("\"min\": -7.25", "\"min\": 10")),
-            "'conv1' is not an object of two numbers, 'min' and 'max'");
+            "'conv1' has a 'min' that is above its 'max'");
   EXPECT_EQ(refusal(changed("\"mse\": 0.75", "\"mse\": 0")),
             "'split:1' has no threshold of method 'mse' that is more than 0");
   EXPECT_EQ(refusal(changed("-7.25, \"max\": 9.5, \"method\": \"entropy\"",

@@ -96,6 +96,8 @@ def check_int8(tests):
     step = tests.compile("--precision=int8", "--calibration-data=data.npz",
                          "--precision-of=down=fp16")
     tests.judge("summary-kept", step, 0, "2 products: 1 fp16, 1 int8")
+    step = tests.compile("--precision=int8", "--calibration-data=data.npz", "--precision-of=MatMul=fp16")
+    tests.judge("summary-none", step, 0, "2 products: 2 fp16; none is INT8, --remarks says why\n")
 
 
 def check_names(tests):

@@ -31,7 +31,7 @@
 // EMPTY: error: ranges in '{{.*}}.empty': 'ranges': expected an object of values, found nothing
 // RUN: echo '{"cameo_ranges": 1, "ranges": {"first": {"min": 2, "max": 1}}}' > %t.wrong
 // RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-attach-ranges{file=%t.wrong},cameo-lower-precision{precision=fp16}))' 2>&1 | FileCheck %s --check-prefix=WRONG
-// WRONG: error: ranges in '{{.*}}.wrong': 'first' is not an object of two numbers, 'min' and 'max'
+// WRONG: error: ranges in '{{.*}}.wrong': 'first' has a 'min' that is above its 'max'
 // RUN: echo '{"cameo_ranges": 1, "ranges": {"conv1": {"min": 0, "max": 1}}}' > %t.other
 // RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-attach-ranges{file=%t.other},cameo-lower-precision{precision=fp16}))' 2>&1 | FileCheck %s --check-prefix=OTHER
 // OTHER: error: ranges in '{{.*}}.other': none of its 1 names is that of a value of this model
