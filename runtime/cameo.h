@@ -1,4 +1,4 @@
-/* The C interface of the Cameo runtime, version 3.
+/* The C interface of the Cameo runtime, version 4.
  * SPDX-License-Identifier: Apache-2.0
  *
  * A model is a file written by cameoc: an executable, a shared library or a plan. It is loaded for
@@ -51,7 +51,7 @@ extern "C" {
 #endif
 
 /* The version of this interface: raised when something is added. */
-#define CAMEO_API_VERSION 3u
+#define CAMEO_API_VERSION 4u
 
 /* CAMEO_INIT(cameo_binding, binding); declares a structure whose size is set and whose other fields
  * are zero. */
@@ -125,7 +125,7 @@ typedef struct cameo_context cameo_context;
 CAMEO_API uint32_t cameo_api_version(void);
 /* The oldest and the newest payload version that the library reads. */
 CAMEO_API void cameo_payload_versions(uint32_t *oldest, uint32_t *newest);
-/* The release, e.g. "0.1.0". */
+/* The release, e.g. "0.2.0". */
 CAMEO_API const char *cameo_version(void);
 /* "ok", "invalid argument", ... */
 CAMEO_API const char *cameo_status_name(cameo_status status);
@@ -236,6 +236,12 @@ CAMEO_API cameo_status cameo_model_load_memory(const void *data, size_t size,
 /* The model carried by the executable or library that this function is part of. */
 CAMEO_API cameo_status cameo_model_load_self(const cameo_model_options *options,
                                              cameo_model **model);
+/* The model carried by a library that the process has loaded, by the file name of that library without
+ * folders, e.g. "libmodel.so". A program that is linked with several such libraries calls the functions of the
+ * first one, and loads the models of all by their names. Since version 4. */
+CAMEO_API cameo_status cameo_model_load_linked(const char *library,
+                                               const cameo_model_options *options,
+                                               cameo_model **model);
 CAMEO_API void cameo_model_destroy(cameo_model *model);
 
 /* JSON, UTF-8, NUL-terminated; size does not count the NUL and may be NULL. */

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <dlfcn.h>
+#include <link.h>
+#include <string_view>
 
 using namespace cameo::runtime;
 using namespace cameo::runtime::api;
@@ -270,6 +272,33 @@ cameo_status cameo_model_load_self(const cameo_model_options *options, cameo_mod
     return report(loadFile(self.dli_fname, options, model));
   OwnFile own = ownFile();
   return report(loadFile(own.path, options, model, own.name));
+}
+
+cameo_status cameo_model_load_linked(const char *library, const cameo_model_options *options,
+                                     cameo_model **model) {
+  CAMEO_REQUIRE(library);
+  CAMEO_REQUIRE(model);
+  struct Search {
+    std::string_view wanted;
+    std::string path;
+  } search{library, ""};
+  dl_iterate_phdr(
+      [](dl_phdr_info *info, size_t, void *user) {
+        auto &search = *static_cast<Search *>(user);
+        std::string_view path = info->dlpi_name ? info->dlpi_name : "";
+        if (path.substr(path.rfind('/') + 1) != search.wanted)
+          return 0;
+        search.path = path;
+        return 1;
+      },
+      &search);
+  if (search.path.empty())
+    return report(
+        failure(Code::NotFound,
+                "no library '%s' is loaded; a linker that leaves out what no symbol is taken "
+                "from needs --no-as-needed",
+                library));
+  return report(loadFile(search.path.c_str(), options, model));
 }
 
 void cameo_model_destroy(cameo_model *model) { delete model; }
