@@ -327,6 +327,8 @@ const Setter kSetters[] = {
     {OPT_libdevice, [](CameocOptions &o, StringRef v) { return setText(o.pipeline.libdevice, v); }},
     {OPT_cache_dir, [](CameocOptions &o, StringRef v) { return setText(o.pipeline.cacheDir, v); }},
     {OPT_report, [](CameocOptions &o, StringRef v) { return setText(o.report, v); }},
+    {OPT_header, [](CameocOptions &o, StringRef v) { return setText(o.header, v); }},
+    {OPT_depfile, [](CameocOptions &o, StringRef v) { return setText(o.depfile, v); }},
     {OPT_quiet, [](CameocOptions &o, StringRef) { return setFlag(o.quiet); }},
     {OPT_inspect, [](CameocOptions &o, StringRef) { return setFlag(o.inspect); }},
     {OPT_remarks, [](CameocOptions &o, StringRef) { return setFlag(o.remarks); }},

@@ -51,8 +51,8 @@ struct CameocOptions {
   bool quiet = false;
   bool inspect = false; // instead of compiling
   bool warningsAreErrors = false;
-  std::string report; // empty: none
-  unsigned jobs = 0;  // 0: one a core
+  std::string report, header, depfile; // empty: none
+  unsigned jobs = 0;                   // 0: one a core
   bool help = false, helpAll = false, version = false;
   bool listOperators = false, listPrecisionPolicy = false;
   /// Something to print, and nothing to compile.

@@ -116,6 +116,10 @@ defm cache_dir : Value<"cache-dir", "DIR", cuda,
 def messages : Section<"5", "What it says">;
 defm report : Value<"report", "FILE.html|FILE.json", messages,
     "writes what was compiled and why: kernels, memory, decisions">;
+defm header : Value<"header", "FILE", messages,
+    "with --emit=lib: writes a C++ header of the model's inputs and outputs">;
+defm depfile : Value<"depfile", "FILE", messages,
+    "writes which files were read, as a rule of make, for build systems">;
 let Group = messages in {
 def quiet : Switch<"quiet", "no summary after a compilation; also -q">;
 def q : Flag<["-"], "q">, Alias<quiet>;

@@ -216,6 +216,22 @@ static llvm::Error checkPrinting(const CameocOptions &options) {
   return llvm::Error::success();
 }
 
+static llvm::Error checkDepfile(const CameocOptions &options) {
+  if (options.depfile.empty())
+    return llvm::Error::success();
+  if (options.output == "-")
+    return fail("--depfile: its rule makes a file; write -o FILE");
+  if (options.emit == Emit::Ranges)
+    return fail("--depfile goes with compilations, not with --emit=ranges");
+  return llvm::Error::success();
+}
+
+static llvm::Error checkHeader(const CameocOptions &options) {
+  return options.header.empty() || options.emit == Emit::Lib
+             ? llvm::Error::success()
+             : fail("--header is of a library; it goes with --emit=lib");
+}
+
 static llvm::Error checkReport(const CameocOptions &options) {
   StringRef report = options.report;
   if (report.empty())
@@ -233,9 +249,10 @@ llvm::Error cameo::checkCameocOptions(const CameocOptions &options) {
     return llvm::Error::success();
   if (options.inspect)
     return checkInspection(options);
-  for (auto *check : {checkFiles, checkTargetList, checkStages, checkInsertedPasses, checkSchedules,
-                      checkTuning, checkPrecisionStage, checkCalibration, checkAccuracy,
-                      checkDevice, checkQuantization, checkPrinting, checkReport})
+  for (auto *check :
+       {checkFiles, checkTargetList, checkStages, checkInsertedPasses, checkSchedules, checkTuning,
+        checkPrecisionStage, checkCalibration, checkAccuracy, checkDevice, checkQuantization,
+        checkPrinting, checkDepfile, checkHeader, checkReport})
     if (llvm::Error error = check(options))
       return error;
   return llvm::Error::success();

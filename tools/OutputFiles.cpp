@@ -33,6 +33,32 @@ llvm::Error cameo::checkOutputs(ArrayRef<std::string> inputs, ArrayRef<OutputNam
   return llvm::Error::success();
 }
 
+std::string cameo::dependencyRule(StringRef output, ArrayRef<std::string> inputs) {
+  std::string rule;
+  auto add = [&](StringRef path) {
+    for (char c : path) {
+      if (c == ' ' || c == '#' || c == '\\')
+        rule += '\\';
+      if (c == '$')
+        rule += '$';
+      rule += c;
+    }
+  };
+  add(output);
+  rule += ':';
+  for (const std::string &input : inputs) {
+    rule += " \\\n  ";
+    add(input);
+    std::error_code error;
+    for (fs::directory_iterator file(input, error), end; file != end && !error;
+         file.increment(error)) {
+      rule += " \\\n  ";
+      add(file->path());
+    }
+  }
+  return rule + "\n";
+}
+
 llvm::Error cameo::flushStandardOutput() {
   llvm::outs().flush();
   std::error_code error = llvm::outs().error();

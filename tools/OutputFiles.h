@@ -17,6 +17,9 @@ struct OutputName {
 /// Fails where an output is an input, under whatever name, or another output.
 llvm::Error checkOutputs(llvm::ArrayRef<std::string> inputs, llvm::ArrayRef<OutputName> outputs);
 
+/// A rule of make by which the output is made anew where an input changes: where one is a folder, a file of it, too.
+std::string dependencyRule(llvm::StringRef output, llvm::ArrayRef<std::string> inputs);
+
 /// Fails where standard output cannot be written. Unless this is asked, LLVM ends the process for
 /// it, with the exit code of a mismatch.
 llvm::Error flushStandardOutput();

@@ -14,6 +14,7 @@
 #include "tools/CrashReports.h"
 #include "tools/ExitCode.h"
 #include "tools/Inspect.h"
+#include "tools/ModelHeader.h"
 #include "tools/OptionHints.h"
 #include "tools/OutputFiles.h"
 #include "tools/PassPlugins.h"
@@ -137,7 +138,9 @@ private:
   LogicalResult write();
   LogicalResult writeCode();
   LogicalResult writeArtefactFile();
+  std::vector<std::string> inputs() const;
   LogicalResult writeReport();
+  LogicalResult writeDepfile();
   LogicalResult writeText(StringRef path, StringRef text);
   LogicalResult failToWrite(llvm::Error error);
   void summarise();
@@ -186,7 +189,8 @@ LogicalResult Invocation::compile() {
       return failure();
     summary.readProducts(compiler.module(), compiler.statistics());
   }
-  return success(succeeded(compiler.runTo(options.lastStage())) && succeeded(write()));
+  return success(succeeded(compiler.runTo(options.lastStage())) && succeeded(write()) &&
+                 succeeded(writeDepfile()));
 }
 
 LogicalResult Invocation::read() {
@@ -225,8 +229,7 @@ LogicalResult Invocation::read() {
                        isStream(name) ? 0 : hashFile(name));
 }
 
-/// No output may be an input.
-LogicalResult Invocation::checkFiles() {
+std::vector<std::string> Invocation::inputs() const {
   std::vector<std::string> inputs = compiler.filesRead();
   if (!isStream(options.input))
     inputs.push_back(options.input);
@@ -238,6 +241,12 @@ LogicalResult Invocation::checkFiles() {
       inputs.push_back(*file);
   for (StringRef file : scheduleFiles(options))
     inputs.push_back(file.str());
+  llvm::append_range(inputs, options.passPlugins);
+  return inputs;
+}
+
+/// No output may be an input.
+LogicalResult Invocation::checkFiles() {
   std::vector<OutputName> outputs;
   if (options.output != "-") {
     outputs.push_back({"-o", options.output});
@@ -248,7 +257,11 @@ LogicalResult Invocation::checkFiles() {
   }
   if (!options.report.empty())
     outputs.push_back({"--report", options.report});
-  if (llvm::Error error = checkOutputs(inputs, outputs)) {
+  for (auto [option, path] :
+       {std::pair("--header", &options.header), std::pair("--depfile", &options.depfile)})
+    if (!path->empty())
+      outputs.push_back({option, *path});
+  if (llvm::Error error = checkOutputs(inputs(), outputs)) {
     isUsage = true;
     return compiler.fail(std::move(error));
   }
@@ -309,6 +322,10 @@ LogicalResult Invocation::writeArtefactFile() {
     return failToWrite(std::move(error));
   if (failed(writeReport()))
     return failure();
+  if (!options.header.empty() &&
+      failed(writeText(options.header, modelHeader(compiler.payload().manifest,
+                                                   llvm::sys::path::filename(options.output)))))
+    return failure();
   if (!options.quiet && options.emit != Emit::Tuning)
     summarise();
   return success();
@@ -324,6 +341,12 @@ LogicalResult Invocation::writeReport() {
   return writeText(options.report, StringRef(options.report).ends_with(".html")
                                        ? makeReportPage(report)
                                        : makeReport(report));
+}
+
+LogicalResult Invocation::writeDepfile() {
+  return options.depfile.empty()
+             ? success()
+             : writeText(options.depfile, dependencyRule(options.output, inputs()));
 }
 
 LogicalResult Invocation::writeText(StringRef path, StringRef text) {

@@ -191,6 +191,44 @@ def check_files(tests):
                  step.output, step)
 
 
+def check_header(tests):
+    """A header compiles, whatever tensors are called, and has each of them."""
+    names = ["a b", "a:b", "1", 'q"\\n', "größe", "line\nbreak", "class"]
+    kinds = [TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.BOOL, TensorProto.INT64,
+             TensorProto.INT4, TensorProto.UINT8]
+    ports = [[helper.make_tensor_value_info(prefix + name, kind, {0: [], 5: [4]}.get(i, [f"N/{i}", 4]))
+              for i, (name, kind) in enumerate(zip(names, kinds))] for prefix in ("", "out ")]
+    nodes = [helper.make_node("Identity", [name], ["out " + name]) for name in names]
+    onnx.save(helper.make_model(helper.make_graph(nodes, "names", *ports), ir_version=10,
+                                opset_imports=[helper.make_opsetid("", 21)]), tests.folder / "names.onnx")
+    step = tests.run("names.onnx", "-o", "libint.so", "--emit=lib", "--header=int.hpp", "--depfile=int d",
+                     "--target=sim:sm_80")
+    tests.judge("header", step, 0)
+    calls = "".join(f"  context.{call};\n" for call in (
+        "set_N_1(1)", "bind_a_b(one)", "bind_a_b_2(bits)", "bind_1(bits)", "bind_class(bytes)",
+        "bind_out_class(bytes)", "read_out_a_b()[0] = 1", "read_out_gr____e()[0] = int64_t(1)"))
+    (tests.folder / "use.cpp").write_text(f'''#include "int.hpp"
+void use(model_int::Context &context) {{
+  std::vector<float> one(1);
+  std::vector<uint16_t> bits(4);
+  std::vector<uint8_t> bytes(4);
+{calls}}}
+''')
+    step = harness.run(["clang++-19", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-fsyntax-only",
+                        f"-I{harness.SOURCE / 'runtime'}", "use.cpp"], SECONDS, cwd=tests.folder)
+    tests.judge("header-compiles", step, 0)
+    rule = (tests.folder / "int d").read_text()
+    tests.expect("depfile", rule == "libint.so: \\\n  names.onnx\n", rule)
+    for case, words, text in (
+            ("header-exe", ["--header=m.hpp"], "--header is of a library; it goes with --emit=lib"),
+            ("header-input", ["--emit=lib", "--header=model.onnx"], "'model.onnx' is the input 'model.onnx'"),
+            ("depfile-output", ["--depfile=model"], "'model' is what -o writes"),
+            ("depfile-folder", ["--depfile=none/d"], "cannot write 'none/d'")):
+        tests.judge(case, tests.compile(*words), USAGE, text)
+    step = tests.run("model.onnx", "-o", "-", "--emit=ptx", "--target=ptx:sm_80", "--depfile=d")
+    tests.judge("depfile-stream", step, USAGE, "--depfile: its rule makes a file; write -o FILE")
+
+
 def check_exit_codes(tests):
     for case, words, code, text in (
             ("option", ["model.onnx", "-o", "model", "--fp16"], USAGE, "write --precision=fp16"),
@@ -240,6 +278,7 @@ def main():
     check_inspection(tests)
     check_sizes(tests)
     check_files(tests)
+    check_header(tests)
     check_exit_codes(tests)
     return tests.suite.close()
 
