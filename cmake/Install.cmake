@@ -4,9 +4,15 @@
 include(CMakePackageConfigHelpers)
 
 # For programs that embed models: no LLVM.
-install(TARGETS cameo EXPORT CameoRuntimeTargets LIBRARY DESTINATION lib
+install(TARGETS cameo cameo-static EXPORT CameoRuntimeTargets LIBRARY DESTINATION lib ARCHIVE DESTINATION lib
         INCLUDES DESTINATION include)
 install(FILES runtime/cameo.h runtime/cameo.hpp DESTINATION include)
+configure_file(cmake/cameo.pc.in ${CMAKE_BINARY_DIR}/cameo.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/cameo.pc DESTINATION lib/pkgconfig)
+
+install(FILES LICENSE README.md DESTINATION share/doc/cameo)
+install(DIRECTORY docs DESTINATION share/doc/cameo)
+install(DIRECTORY examples DESTINATION share/doc/cameo PATTERN __pycache__ EXCLUDE)
 
 # What cameoc appends payloads to.
 install(TARGETS cameo-stub cameo-tuner RUNTIME DESTINATION lib/cameo)
@@ -37,6 +43,6 @@ install(EXPORT CameoCompilerTargets NAMESPACE Cameo:: DESTINATION ${package})
 configure_package_config_file(cmake/CameoConfig.cmake.in ${CMAKE_BINARY_DIR}/CameoConfig.cmake
                               INSTALL_DESTINATION ${package})
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/CameoConfigVersion.cmake
-                                 COMPATIBILITY ExactVersion)
+                                 COMPATIBILITY SameMajorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/CameoConfig.cmake ${CMAKE_BINARY_DIR}/CameoConfigVersion.cmake
-        DESTINATION ${package})
+        cmake/CameoAddModel.cmake DESTINATION ${package})

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What `cmake --install` makes: a prefix that can be moved, whose cameoc compiles, against which the
 pass plugin of examples/ (by the commands of its README), the program of examples/embed and a tool of
-one's own build, and whose cameo-opt and cameoc run the plugin."""
+one's own build, whose cameo-opt and cameoc run the plugin, and whose CMake package compiles models into a program."""
 # SPDX-License-Identifier: Apache-2.0
 import argparse
 import os
@@ -21,9 +21,40 @@ COMPILERS = ("-G", "Ninja", "-DCMAKE_C_COMPILER=clang-19", "-DCMAKE_CXX_COMPILER
 EMBED = """\
 cmake_minimum_required(VERSION 3.25)
 project(Embed LANGUAGES C)
-find_package(Cameo REQUIRED COMPONENTS Runtime)
+find_package(Cameo 0.2 REQUIRED COMPONENTS Runtime)
 add_executable(classify {source})
-target_link_libraries(classify PRIVATE Cameo::cameo)
+target_link_libraries(classify PRIVATE Cameo::{library})
+"""
+MODELS = """\
+cmake_minimum_required(VERSION 3.25)
+project(Models LANGUAGES CXX)
+find_package(Cameo 0.2 REQUIRED COMPONENTS Runtime)
+cameo_add_model(scale model.onnx TARGET sim:sm_80)
+cameo_add_model(double doubled.onnx TARGET sim:sm_80 PRECISION fp16 SHAPES N:2 CACHE_DIR kernels OPTIONS --Werror)
+add_executable(both both.cpp)
+target_compile_features(both PRIVATE cxx_std_17)
+target_link_libraries(both PRIVATE scale double)
+"""
+# By what it computes the name of a model is a word of C++; its namespace has another.
+MODELS_CODE = """\
+#include <cstdio>
+#include <double.hpp>
+#include <scale.hpp>
+
+int main() {
+  cameo::Device device = cameo::Device::simulator();
+  scale::Context first{scale::Model(device)};
+  model_double::Context second{model_double::Model(device)};
+  std::vector<float> x(16, 4), y(16);
+  first.set_N(2);
+  first.bind_x(x);
+  first.bind_y(y);
+  first.run();
+  second.bind_x(y);
+  second.run();
+  for (float value : second.read_y())
+    std::printf("%g ", value);
+}
 """
 TOOL = """\
 cmake_minimum_required(VERSION 3.25)
@@ -163,11 +194,59 @@ class Install:
             self.steps("tool runs", [[self.folder / "tool" / "tool"], "cameo-pack-weights"])
 
     def embed(self):
-        source = self.folder / "embed-source"
+        """The example in C with the shared and the static runtime, and by pkg-config."""
+        example = harness.SOURCE / "examples" / "embed" / "classify.c"
+        run = ["sim", "model.plan", "x.raw", "N=1"]
+        numpy.load(self.folder / "x.npy").tofile(self.folder / "x.raw")
+        best = numpy.load(self.folder / "y.npy").argmax()
+        wanted = f"y: 1 {SIZE} f32, largest at {best}\n"
+        self.steps("plan", [[self.prefix / "bin" / "cameoc", "model.onnx", "-o", "model.plan", "--emit=plan",
+                             "--target=sim:sm_80"]])
+        for library in ("cameo", "cameo-static"):
+            source = self.folder / f"{library}-source"
+            source.mkdir()
+            (source / "CMakeLists.txt").write_text(EMBED.format(source=example, library=library))
+            if self.build(f"embed-{library}", source, "classify"):
+                self.steps(f"{library} runs", [[self.folder / f"embed-{library}" / "classify", *run], wanted])
+        needs = "libcameo.so.0" in harness.run(["ldd", self.folder / "embed-cameo" / "classify"], SECONDS).output
+        needs_static = "libcameo" in harness.run(["ldd", self.folder / "embed-cameo-static" / "classify"],
+                                                 SECONDS).output
+        self.expect("needed libraries", needs and not needs_static, f"libcameo.so.0 {needs}, {needs_static}")
+        flags = "$(pkg-config --cflags --libs cameo)"
+        self.steps("pkg-config", [["sh", "-c", f"PKG_CONFIG_PATH={self.prefix}/lib/pkgconfig; export PKG_CONFIG_PATH; "
+                                   f"clang-19 {example} -o classify {flags} -Wl,-rpath,{self.prefix}/lib"]],
+                   [["./classify", *run], wanted])
+
+    def models(self):
+        """Two models in one program, whose build system knows what they were made of."""
+        source, folder = self.folder / "models-source", self.folder / "models"
         source.mkdir()
-        text = EMBED.format(source=harness.SOURCE / "examples" / "embed" / "classify.c")
-        (source / "CMakeLists.txt").write_text(text)
-        self.build("embed", source, "classify")
+        (source / "CMakeLists.txt").write_text(MODELS)
+        (source / "both.cpp").write_text(MODELS_CODE)
+        first = onnx.load(self.folder / "model.onnx")
+        doubled = onnx.ModelProto()
+        doubled.CopyFrom(first)
+        doubled.graph.initializer[2].CopyFrom(numpy_helper.from_array(numpy.float32(2), "four"))
+        onnx.save(doubled, source / "doubled.onnx")
+        onnx.save(first, source / "model.onnx", save_as_external_data=True, location="weights", size_threshold=0)
+        # Four times the diagonal / 4, times the diagonal / 2.
+        wanted = "".join(f"{value:g} " for value in [*DIAGONAL * DIAGONAL / 2] * 2)
+        if not self.build("models", source, "both"):
+            return
+        self.steps("models run", [[folder / "both"], wanted])
+        build = ["cmake", "--build", folder]
+        self.steps("models stay", [build, "no work to do"])
+        (source / "weights").write_bytes((source / "weights").read_bytes())
+        step = harness.run([*build, "--", "-n", "-v"], SECONDS, cwd=self.folder)
+        self.expect("weights change", "libscale.so" in step.output and "-o " in step.output and
+                    "libdouble.so --emit" not in step.output, step.output[-500:])
+        self.steps("models anew", [build, "Compiling scale"], [[folder / "both"], wanted])
+
+    def expect(self, case, holds, reason):
+        if holds:
+            self.suite.ok(case)
+        else:
+            self.suite.fail(case, reason)
 
 
 def main():
@@ -181,6 +260,7 @@ def main():
         tests.plugin()
         tests.tool()
         tests.embed()
+        tests.models()
     return tests.suite.close()
 
 

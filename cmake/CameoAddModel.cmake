@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+# cameo_add_model(NAME model.onnx
+#                 [PRECISION fp16] [TARGET sm_80,sm_90] [SHAPES batch:8] [CALIBRATION_DATA samples.npz]
+#                 [CACHE_DIR folder] [OPTIONS --accuracy=99% ...] [DEPENDS file...])
+# NAME is a library with the model and the runtime. What is linked with it can #include <NAME.hpp>, which has the
+# model's inputs and outputs by their names, and cameo.hpp. A program may be linked with any number of models.
+# It is compiled again where the model, its external data, a file of the options or the compiler changes; DEPENDS is
+# for files that only a program of OPTIONS knows. CAMEO_COMPILER says where cameoc is, if not beside this package.
+set(CAMEO_COMPILER ${CMAKE_CURRENT_LIST_DIR}/../../../bin/cameoc CACHE FILEPATH "cameoc, which compiles models")
+mark_as_advanced(CAMEO_COMPILER)
+
+function(cameo_add_model name model)
+  cmake_parse_arguments(PARSE_ARGV 2 ARG "" "PRECISION;TARGET;SHAPES;CALIBRATION_DATA;CACHE_DIR" "OPTIONS;DEPENDS")
+  if(ARG_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "cameo_add_model(${name}): ${ARG_UNPARSED_ARGUMENTS}?")
+  endif()
+  if(NOT EXISTS ${CAMEO_COMPILER})
+    message(FATAL_ERROR "cameo_add_model(${name}): CAMEO_COMPILER: there is no ${CAMEO_COMPILER}")
+  endif()
+  get_filename_component(model ${model} ABSOLUTE BASE_DIR ${CMAKE_CURRENT_SOURCE_DIR})
+  set(options ${ARG_OPTIONS})
+  foreach(option PRECISION TARGET SHAPES)
+    if(ARG_${option})
+      string(TOLOWER ${option} spelling)
+      list(APPEND options --${spelling}=${ARG_${option}})
+    endif()
+  endforeach()
+  if(ARG_CALIBRATION_DATA)
+    get_filename_component(data ${ARG_CALIBRATION_DATA} ABSOLUTE BASE_DIR ${CMAKE_CURRENT_SOURCE_DIR})
+    list(APPEND options --calibration-data=${data})
+  endif()
+  if(ARG_CACHE_DIR)
+    get_filename_component(folder ${ARG_CACHE_DIR} ABSOLUTE BASE_DIR ${CMAKE_CURRENT_BINARY_DIR})
+    list(APPEND options --cache-dir=${folder})
+  endif()
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/${name}-model)
+  file(MAKE_DIRECTORY ${folder})
+  set(library ${folder}/lib${name}.so)
+  add_custom_command(
+    OUTPUT ${library} ${folder}/${name}.hpp
+    COMMAND ${CAMEO_COMPILER} ${model} -q -o ${library} --emit=lib --header=${folder}/${name}.hpp
+            --depfile=${folder}/${name}.d ${options}
+    DEPENDS ${model} ${CAMEO_COMPILER} ${ARG_DEPENDS}
+    DEPFILE ${folder}/${name}.d
+    COMMENT "Compiling ${name}" VERBATIM)
+  add_custom_target(${name}-model DEPENDS ${library} ${folder}/${name}.hpp)
+  get_target_property(headers Cameo::cameo INTERFACE_INCLUDE_DIRECTORIES)
+  add_library(${name} SHARED IMPORTED GLOBAL)
+  set_target_properties(${name} PROPERTIES IMPORTED_LOCATION ${library} IMPORTED_NO_SONAME ON
+                        INTERFACE_INCLUDE_DIRECTORIES "${folder};${headers}")
+  # The first library of several has the functions; the others are needed for their models.
+  target_link_options(${name} INTERFACE LINKER:--no-as-needed)
+  add_dependencies(${name} ${name}-model)
+endfunction()
