@@ -349,7 +349,7 @@ def main():
                 cases.append(case)
         for target in targets:
             chosen = cases
-            if not options.long and (target != "sm_80" or form in ("u8", "u8s8", "s8u8")):
+            if not options.long and (target != "sm_80" or form in ("u8", "u8s8", "s8u8", "f16-sums")):
                 chosen, thirds = cases[thirds % 3::3], thirds + 1
             groups += [(f"{form}-{target}-{i}", chosen[i:i + 8], target)
                        for i in range(0, len(chosen), 8)]

@@ -3,7 +3,7 @@
 only a run knows, transposed, batched, ragged; and depthwise convolutions of FP32 and INT8. Compared with sums in double precision, as
 matrix_products.py does; products of integers exactly. Depths are split by schedules that are edited,
 whatever would be chosen. Under all checks of the simulator, and with the same bits from all its
-orders of blocks. Without --long BF16 and 32-bit integers have each third case."""
+orders of blocks. Without --long FP16, BF16 and 32-bit integers have each third case."""
 # SPDX-License-Identifier: Apache-2.0
 import argparse
 import json
@@ -103,7 +103,7 @@ def attend(case, heads, tokens, deep, is_open=False):
 
 
 FLOATS = ("f32", "f16", "bf16")
-THIRDS = {"bf16": 0, "i32": 1}  # which of them, without --long
+THIRDS = {"bf16": 0, "i32": 1, "f16": 2}  # which of them, without --long
 SKINNY = {}
 for m, n, k in ((1, 64, 64), (1, 1000, 512), (2, 520, 96), (3, 33, 65), (4, 128, 1024),
                 (5, 96, 100), (7, 35, 47), (8, 256, 264), (8, 32, 2048),
