@@ -81,9 +81,10 @@ class Reader(CalibrationDataReader):
 
 def quantised_by_theirs(source, out, feeds):
     """ONNX Runtime's own decisions: static, activations of unsigned bytes with a zero point, a scale for
-    each channel of weights."""
+    each channel of weights, which DequantizeLinear has since opset 13."""
     logging.getLogger().setLevel(logging.ERROR)  # it advises to prepare the model first
-    quantize_static(source, out, Reader(feeds), per_channel=True,
+    opset = next(each.version for each in onnx.load(source).opset_import if not each.domain)
+    quantize_static(source, out, Reader(feeds), per_channel=opset >= 13,
                     activation_type=QuantType.QUInt8, weight_type=QuantType.QInt8)
     return onnx.load(out)
 
