@@ -213,7 +213,7 @@ public:
   // The model of the executable or library that the program is linked with.
   static Model self(const Device &device) { return Model(device, cameo_model_load_self); }
 
-  // That of one of several such libraries, by its file name, as "libmodel.so".
+  // The model of one of several such libraries, by its file name, as "libmodel.so".
   static Model linked(const std::string &library, const Device &device) {
     return Model(device, [&](const cameo_model_options *options, cameo_model **model) {
       return cameo_model_load_linked(library.c_str(), options, model);

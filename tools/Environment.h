@@ -1,4 +1,4 @@
-// What the environment says of a compilation where no option does.
+// Environment variables that stand in for options which are not given.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

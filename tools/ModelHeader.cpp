@@ -16,25 +16,24 @@ using namespace cameo;
 
 namespace json = llvm::json;
 
-/// What a program has elements of that ONNX type in; 16-bit floats and smaller elements are bits to it.
-static StringRef elementType(StringRef type) {
+/// The type of C++ that has elements of ONNX's; empty where it has none.
+static StringRef nativeType(StringRef type) {
   return llvm::StringSwitch<StringRef>(type)
       .Cases("float", "double", "bool", type)
-      .Cases("float16", "bfloat16", "uint16", "uint16_t")
       .Case("int8", "int8_t")
       .Case("int16", "int16_t")
       .Case("int32", "int32_t")
       .Case("int64", "int64_t")
+      .Case("uint8", "uint8_t")
+      .Case("uint16", "uint16_t")
       .Case("uint32", "uint32_t")
       .Case("uint64", "uint64_t")
-      .Default("uint8_t");
+      .Default("");
 }
 
-/// Whether C++ has the elements themselves.
-static bool isNative(StringRef type) {
-  return llvm::is_contained({"float", "double", "bool", "int8", "int16", "int32", "int64", "uint8",
-                             "uint16", "uint32", "uint64"},
-                            type);
+/// The type that has their bits: floats of 16 bits one each, smaller elements by bytes.
+static StringRef bitsType(StringRef type) {
+  return type == "float16" || type == "bfloat16" ? "uint16_t" : "uint8_t";
 }
 
 static std::string quoted(StringRef text) {
@@ -107,24 +106,27 @@ void HeaderWriter::writeTensor(const json::Object &tensor, bool isInput) {
     StringRef symbol = dim.getAsString().value_or("");
     sizes.push_back(number ? std::to_string(*number) : symbol.empty() ? "?" : inComment(symbol));
   }
-  std::string element = elementType(type).str(), id = identifier(name), key = quoted(name);
+  StringRef native = nativeType(type);
+  bool isNative = !native.empty();
+  std::string element = (isNative ? native : bitsType(type)).str();
+  std::string id = identifier(name), key = quoted(name);
   text += llvm::formatv("\n  /// {0} '{1}': {2}{3}{4}{5}.\n", isInput ? "Input" : "Output",
                         inComment(name), llvm::join(sizes, " x "), sizes.empty() ? "" : " of ",
-                        type, isNative(type) ? "" : ", as bits");
-  std::string call = (isInput ? "bindInput" : "bindOutput") +
-                     (isNative(type) ? "(" + key + ", values)"
-                                     : "Bytes(" + key + ", values.data(), values.size() * sizeof(" +
-                                           element + "))");
+                        type, isNative ? "" : ", as bits");
+  std::string call =
+      (isInput ? "bindInput" : "bindOutput") +
+      (isNative ? "(" + key + ", values)"
+                : "Bytes(" + key + ", values.data(), values.size() * sizeof(" + element + "))");
   text += llvm::formatv("  void {0}(cameo::Span<{1}{2}> values) {{ {3}; }\n", unique("bind_" + id),
                         isInput ? "const " : "", element, call);
-  if (!isInput && isNative(type)) {
+  if (!isInput && isNative) {
     StringRef read = type == "bool" ? "uint8_t" : StringRef(element);
     text += llvm::formatv("  std::vector<{0}> {1}() {{ return read<{0}>({2}); }\n", read,
                           unique("read_" + id), key);
   }
 }
 
-/// Words that no namespace may be called.
+/// True of words that no namespace may be called.
 static bool isReserved(StringRef name) {
   static const llvm::StringSet<> words = {
       "alignas",  "alignof",  "and",      "asm",      "auto",    "bool",      "break",

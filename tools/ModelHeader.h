@@ -8,7 +8,7 @@
 
 namespace cameo {
 
-/// For a library of that file name, whose namespace is called as it is without "lib" and ".so". Uses cameo.hpp.
+/// The header, which uses cameo.hpp, of a library of that file name. Its namespace has that name without "lib" and ".so".
 std::string modelHeader(llvm::StringRef manifest, llvm::StringRef library);
 
 } // namespace cameo

@@ -165,7 +165,7 @@ void Summary::print(llvm::raw_ostream &output, StringRef path, StringRef manifes
     text += "; channels of " + plural(scaled, "value") + " scaled";
   if (accuracy)
     text += accuracyText(*accuracy);
-  if (asked.type == "int8" && all && !products.count(Precision::INT8))
+  if (asked.type == precisionName(Precision::INT8) && all && !products.count(Precision::INT8))
     text += "; none is INT8, --remarks says why";
   if (products.count(Precision::FP16) && !asked.hasRanges())
     text += "; taken to fit FP16, as there are no --ranges";

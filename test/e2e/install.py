@@ -35,7 +35,7 @@ add_executable(both both.cpp)
 target_compile_features(both PRIVATE cxx_std_17)
 target_link_libraries(both PRIVATE scale double)
 """
-# By what it computes the name of a model is a word of C++; its namespace has another.
+# One model is called as a word of C++ is; its namespace has another name.
 MODELS_CODE = """\
 #include <cstdio>
 #include <double.hpp>

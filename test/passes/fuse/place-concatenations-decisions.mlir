@@ -28,8 +28,8 @@ func.func @output(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x6xf32>) {
 
 // -----
 
-// What is written in another shape has a place behind parts whose sizes are its own, and none behind those whose sizes
-// only a check compares.
+// A part that is written in another shape has a place behind parts whose sizes are its own, and none behind those whose
+// sizes only a check compares.
 // CHECK-NEXT: remark: loc("cat"): part 0 is copied: it is an input
 // CHECK-NEXT: remark: loc("grouped"): written where it belongs in 'cat'
 // CHECK-NEXT: remark: loc("unlike"): part 0 is copied: it is an input
