@@ -2,11 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/Accuracy.h"
 
-#include "codegen/calibrate/Progress.h"
-
-#include "llvm/Support/Process.h"
-#include "llvm/Support/raw_ostream.h"
-
 using namespace cameo;
 using llvm::StringRef;
 
@@ -17,7 +12,7 @@ llvm::Expected<AccuracyResult> cameo::findKeptLayers(const CameocOptions &option
   compile.shapes = options.shapes;
   compile.jobs = options.jobs;
   compile.code = codeTools(options);
-  compile.onMessage = [](const CompileMessage &message) { llvm::errs() << message; };
+  compile.onMessage = options.messages;
   AccuracyOptions accuracy = options.accuracy;
   if (accuracy.data.empty())
     accuracy.data = options.calibration.data;
@@ -25,7 +20,7 @@ llvm::Expected<AccuracyResult> cameo::findKeptLayers(const CameocOptions &option
   accuracy.device = options.device.value_or(RunDevice());
   accuracy.threads = options.jobs;
   llvm::Expected<AccuracyResult> found = [&] {
-    StepProgress progress(llvm::errs(), llvm::sys::Process::StandardErrIsDisplayed());
+    MessageProgress progress(options.messages);
     accuracy.onProgress = [&](StringRef what, uint64_t done, uint64_t all) {
       progress.update(what, done, all);
     };
@@ -47,12 +42,12 @@ void cameo::keepLayers(const AccuracyResult &found, CameocOptions &options) {
   if (!options.remarks)
     return;
   for (const CompileMessage &message : found.remarks())
-    llvm::errs() << message;
+    options.messages(message);
   if (options.accuracy.data.empty())
-    llvm::errs() << CompileMessage{
-        CompileMessage::Severity::Remark,
-        "",
-        "--accuracy: judged by the samples that ranges were recorded of, which flatters the "
-        "model; --accuracy-data names others",
-        {}};
+    options.messages(
+        {CompileMessage::Severity::Remark,
+         "",
+         "--accuracy: judged by the samples that ranges were recorded of, which flatters the "
+         "model; --accuracy-data names others",
+         {}});
 }

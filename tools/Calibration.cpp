@@ -4,22 +4,14 @@
 
 #include "codegen/ModelInput.h"
 #include "codegen/calibrate/ArrayFile.h"
-#include "codegen/calibrate/Progress.h"
 #include "codegen/emit/Payload.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/Process.h"
-#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using namespace cameo;
-
-static LogicalResult say(llvm::Error error) {
-  llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
-  return failure();
-}
 
 static llvm::Error writeText(StringRef path, StringRef text) {
   return writeFile(path, 0644, [&](llvm::raw_fd_ostream &output) {
@@ -32,7 +24,7 @@ LogicalResult CalibratedRanges::take(std::string content, StringRef path) {
   text = std::move(content);
   llvm::Expected<RecordedRanges> parsed = RecordedRanges::parse(text, path);
   if (!parsed)
-    return say(parsed.takeError());
+    return messages.fail(parsed.takeError());
   found = std::make_shared<const RecordedRanges>(std::move(*parsed));
   return success();
 }
@@ -40,7 +32,8 @@ LogicalResult CalibratedRanges::take(std::string content, StringRef path) {
 LogicalResult CalibratedRanges::read(StringRef path) {
   auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!file)
-    return say(llvm::createStringError("ranges in '" + path + "': " + file.getError().message()));
+    return messages.fail(
+        llvm::createStringError("ranges in '" + path + "': " + file.getError().message()));
   return take((*file)->getBuffer().str(), path);
 }
 
@@ -83,9 +76,9 @@ static llvm::Error checkFiles(const CalibrationRequest &request) {
 
 LogicalResult CalibratedRanges::make(const CalibrationRequest &request) {
   if (llvm::Error error = checkFiles(request))
-    return say(std::move(error));
+    return messages.fail(std::move(error));
   if (llvm::Error error = checkCalibrationCache(request.calibration))
-    return say(std::move(error));
+    return messages.fail(std::move(error));
   const std::string &path = request.calibration.cache, &data = request.calibration.data;
   if (path.empty() || !llvm::sys::fs::exists(path))
     return makeFromData(request);
@@ -96,7 +89,7 @@ LogicalResult CalibratedRanges::make(const CalibrationRequest &request) {
 }
 
 /// Prints the choice, unless options ask for something else.
-static void sayChoice(const CalibrationRequest &request,
+static void sayChoice(const Messages &messages, const CalibrationRequest &request,
                       const std::optional<QuantizationChoice> &choice) {
   if (!choice || !request.isForInt8 || request.isQuiet)
     return;
@@ -105,7 +98,7 @@ static void sayChoice(const CalibrationRequest &request,
   if ((!asked.method || asked.method->kind == chosen.method) &&
       asked.scalesChannels.value_or(chosen.scalesChannels) == chosen.scalesChannels &&
       asked.correctsBiases.value_or(chosen.correctsBiases) == chosen.correctsBiases)
-    llvm::errs() << "INT8: " << choice->text() << "\n";
+    messages.summary("INT8: " + choice->text() + "\n");
 }
 
 LogicalResult CalibratedRanges::makeFromData(const CalibrationRequest &request) {
@@ -115,13 +108,13 @@ LogicalResult CalibratedRanges::makeFromData(const CalibrationRequest &request) 
   calibration.compile = request.compile;
   llvm::Expected<std::string> targets = calibration.device.targets();
   if (!targets)
-    return say(targets.takeError());
+    return messages.fail(targets.takeError());
   Compiler compiler(calibrationOptions(request.compile, *targets, calibration));
   if (failed(compiler.read(request.model)))
     return failure();
   FailureOr<CalibrationCache> calibrated = failure();
   {
-    StepProgress progress(llvm::errs(), llvm::sys::Process::StandardErrIsDisplayed());
+    MessageProgress progress(messages);
     calibration.onProgress = [&](StringRef what, uint64_t done, uint64_t all) {
       progress.update(what, done, all);
     };
@@ -129,7 +122,7 @@ LogicalResult CalibratedRanges::makeFromData(const CalibrationRequest &request) 
   }
   if (failed(calibrated))
     return failure();
-  sayChoice(request, calibrated->choice);
+  sayChoice(messages, request, calibrated->choice);
   const std::string &cache = calibration.cache;
   if (failed(take(calibrated->text(), cache.empty() ? calibration.data : cache)))
     return failure();
@@ -139,14 +132,14 @@ LogicalResult CalibratedRanges::makeFromData(const CalibrationRequest &request) 
   if (before && (*before)->getBuffer() == text)
     return success();
   llvm::Error error = writeText(cache, text);
-  return error ? say(std::move(error)) : success();
+  return error ? messages.fail(std::move(error)) : success();
 }
 
 LogicalResult CalibratedRanges::makeFromCache(const CalibrationRequest &request) {
   const std::string &path = request.calibration.cache;
   llvm::Expected<CalibrationCache> read = CalibrationCache::read(path);
   if (!read)
-    return say(read.takeError());
+    return messages.fail(read.takeError());
   CalibrationSource source = read->source;
   source.model = hashFile(request.model);
   if (source.weights != 0) { // of external data, which the model's own hash says nothing of
@@ -155,25 +148,27 @@ LogicalResult CalibratedRanges::makeFromCache(const CalibrationRequest &request)
       return failure();
     llvm::Expected<uint64_t> weights = hashFiles(compiler.filesRead());
     if (!weights)
-      return say(weights.takeError());
+      return messages.fail(weights.takeError());
     source.weights = *weights;
   }
   source.passes = insertedUpTo(Stage::Normalized, request.compile.pipeline);
   if (llvm::Error error = read->checkSource(source, path))
-    return say(std::move(error));
+    return messages.fail(std::move(error));
   if (const auto &method = request.calibration.method; method && !read->adopt(*method))
-    return say(llvm::createStringError("calibration cache '" + path +
-                                       "' has no thresholds by this method; --calibration-data "
-                                       "finds them"));
+    return messages.fail(
+        llvm::createStringError("calibration cache '" + path +
+                                "' has no thresholds by this method; --calibration-data "
+                                "finds them"));
   if (request.calibration.correctsBiases.value_or(false) && !read->inputs)
-    return say(llvm::createStringError("calibration cache '" + path +
-                                       "' has no means for --bias-correction by this method; "
-                                       "--calibration-data finds them"));
-  sayChoice(request, read->choice);
+    return messages.fail(
+        llvm::createStringError("calibration cache '" + path +
+                                "' has no means for --bias-correction by this method; "
+                                "--calibration-data finds them"));
+  sayChoice(messages, request, read->choice);
   if (request.calibration.scalesChannels.value_or(false) && !read->channels)
-    return say(llvm::createStringError("calibration cache '" + path +
-                                       "' has no factors for --channel-scales=on; "
-                                       "--calibration-data finds them"));
+    return messages.fail(llvm::createStringError("calibration cache '" + path +
+                                                 "' has no factors for --channel-scales=on; "
+                                                 "--calibration-data finds them"));
   return take(read->text(), path);
 }
 
@@ -184,11 +179,11 @@ LogicalResult CalibratedRanges::makeFromTensorRt(const CalibrationRequest &reque
                     : request.calibration.scalesChannels.value_or(false) ? "--channel-scales=on"
                                                                          : "";
   if (!asked.empty())
-    return say(llvm::createStringError("calibration cache '" + path +
-                                       "': TensorRT's have nothing for " + asked));
+    return messages.fail(llvm::createStringError("calibration cache '" + path +
+                                                 "': TensorRT's have nothing for " + asked));
   llvm::Expected<TensorRtCache> read = TensorRtCache::parse(content, path);
   if (!read)
-    return say(read.takeError());
+    return messages.fail(read.takeError());
   Compiler compiler(request.compile);
   if (failed(compiler.read(request.model)))
     return failure();
@@ -198,5 +193,5 @@ LogicalResult CalibratedRanges::makeFromTensorRt(const CalibrationRequest &reque
 
 LogicalResult CalibratedRanges::write(StringRef path) const {
   llvm::Error error = writeText(path, text);
-  return error ? say(std::move(error)) : success();
+  return error ? messages.fail(std::move(error)) : success();
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "codegen/calibrate/Calibrate.h"
+#include "tools/Messages.h"
 #include "tools/OutputFiles.h"
 
 namespace cameo {
@@ -28,6 +29,8 @@ llvm::Error checkCalibrationCache(const CalibrationOptions &options);
 
 class CalibratedRanges {
 public:
+  explicit CalibratedRanges(const Messages &messages) : messages(messages) {}
+
   /// Calibrates, or reads the cache, and writes the cache where there is none. What goes wrong has
   /// been said.
   mlir::LogicalResult make(const CalibrationRequest &request);
@@ -46,6 +49,7 @@ private:
   mlir::LogicalResult makeFromTensorRt(const CalibrationRequest &request, llvm::StringRef content);
   mlir::LogicalResult take(std::string content, llvm::StringRef path);
 
+  Messages messages;
   std::string text; // of the file
   std::shared_ptr<const RecordedRanges> found;
 };

@@ -152,6 +152,11 @@ llvm::Error setTuningCandidates(CameocOptions &options, StringRef value) {
   return llvm::Error::success();
 }
 
+llvm::Error setMessageFormat(CameocOptions &options, StringRef value) {
+  options.messages = Messages(value == "json" ? Messages::Format::Json : Messages::Format::Text);
+  return checkChoice(value, {"text", "json"});
+}
+
 llvm::Error setSimForms(CameocOptions &options, StringRef value) {
   options.simForms = value == "warp"     ? SimForms::Warp
                      : value == "thread" ? SimForms::Thread
@@ -330,6 +335,7 @@ const Setter kSetters[] = {
     {OPT_header, [](CameocOptions &o, StringRef v) { return setText(o.header, v); }},
     {OPT_depfile, [](CameocOptions &o, StringRef v) { return setText(o.depfile, v); }},
     {OPT_quiet, [](CameocOptions &o, StringRef) { return setFlag(o.quiet); }},
+    {OPT_message_format, setMessageFormat},
     {OPT_inspect, [](CameocOptions &o, StringRef) { return setFlag(o.inspect); }},
     {OPT_remarks, [](CameocOptions &o, StringRef) { return setFlag(o.remarks); }},
     {OPT_Werror, [](CameocOptions &o, StringRef) { return setFlag(o.warningsAreErrors); }},

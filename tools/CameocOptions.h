@@ -5,6 +5,7 @@
 #include "codegen/calibrate/Calibrate.h"
 #include "codegen/calibrate/KeepAccuracy.h"
 #include "codegen/emit/Backend.h"
+#include "tools/Messages.h"
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Timer.h"
@@ -47,6 +48,7 @@ struct CameocOptions {
   std::string printIrAfter;
   /// --mlir-..., as MLIR takes them.
   std::vector<std::string> mlir;
+  Messages messages;
   bool remarks = false;
   bool quiet = false;
   bool inspect = false; // instead of compiling

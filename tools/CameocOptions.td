@@ -123,6 +123,10 @@ defm depfile : Value<"depfile", "FILE", messages,
 let Group = messages in {
 def quiet : Switch<"quiet", "no summary after a compilation; also -q">;
 def q : Flag<["-"], "q">, Alias<quiet>;
+}
+defm message_format : Value<"message-format", "text|json", messages,
+    "messages, summary and progress on stderr: lines of text (default), or a JSON object a line">;
+let Group = messages in {
 def remarks : Switch<"remarks", "says on stderr what passes decided">;
 def Werror : Switch<"Werror", "warnings are errors, as that there is no ptxas">;
 def time : Switch<"time", "says on stderr how long each stage takes">;

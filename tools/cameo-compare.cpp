@@ -367,7 +367,7 @@ static llvm::Expected<bool> run(bool &isTold) {
   llvm::Expected<RunOptions> where = runOptions();
   if (!where)
     return where.takeError();
-  CalibratedRanges calibrated;
+  CalibratedRanges calibrated{Messages()};
   std::vector<CompileOptions> options;
   if (isModel)
     if (llvm::Error error = optionsOfSides(where->device, calibrated, isTold).moveInto(options))

@@ -100,10 +100,9 @@ llvm::Error checkNamedFiles(const CameocOptions &options) {
 }
 
 /// Of a file that could not be read.
-void noteModelHint(StringRef path) {
+void noteModelHint(const Messages &messages, StringRef path) {
   if (StringRef hint = modelHint(path); !hint.empty())
-    llvm::errs() << CompileMessage{
-        CompileMessage::Severity::Note, "", ("'" + path + "' is " + hint).str(), {}};
+    messages.note("'" + path + "' is " + hint);
 }
 
 /// One run of cameoc: from its arguments to its files.
@@ -170,7 +169,7 @@ CompileOptions Invocation::compileOptions() {
   // Whichever stages are reached on the way to the last.
   result.pipeline.reportUnsupported = options.lastStage() >= Stage::Dispatched;
   result.jobs = options.jobs;
-  result.onMessage = [](const CompileMessage &message) { llvm::errs() << message; };
+  result.onMessage = options.messages;
   result.onPasses = [this](PassManager &passes) { printing.attach(passes); };
   if (options.time)
     result.onStep = printStep;
@@ -204,7 +203,7 @@ LogicalResult Invocation::read() {
     }
     if (succeeded(compiler.read(name)))
       return success();
-    noteModelHint(name);
+    noteModelHint(options.messages, name);
     return failure();
   }
   OwningOpRef<ModuleOp> module;
@@ -214,12 +213,9 @@ LogicalResult Invocation::read() {
   }
   if (!module) {
     if (name.ends_with(".onnx"))
-      llvm::errs() << CompileMessage{
-          CompileMessage::Severity::Note,
-          "",
-          "'" + name.str() +
-              "' is an ONNX model by its name; --start-from is of IR that --stop-after wrote",
-          {}};
+      options.messages.note(
+          "'" + name +
+          "' is an ONNX model by its name; --start-from is of IR that --stop-after wrote");
     return failure();
   }
   if (llvm::Error error = checkStageForm(*module, *options.startFrom, name))
@@ -365,8 +361,11 @@ LogicalResult Invocation::failToWrite(llvm::Error error) {
 void Invocation::summarise() {
   llvm::TimeRecord time = llvm::TimeRecord::getCurrentTime(false);
   time -= options.start;
-  summary.print(llvm::errs(), options.output, compiler.payload().manifest, time.getWallTime(),
+  std::string lines;
+  llvm::raw_string_ostream output(lines);
+  summary.print(output, options.output, compiler.payload().manifest, time.getWallTime(),
                 options.pipeline.precision, accuracy);
+  options.messages.summary(lines);
 }
 
 CalibrationRequest calibrationRequest(const CameocOptions &options) {
@@ -379,7 +378,7 @@ CalibrationRequest calibrationRequest(const CameocOptions &options) {
   compile.warningsAreErrors = options.warningsAreErrors;
   compile.jobs = options.jobs;
   compile.code = codeTools(options);
-  compile.onMessage = [](const CompileMessage &message) { llvm::errs() << message; };
+  compile.onMessage = options.messages;
   const PrecisionOptions &precision = options.pipeline.precision;
   compile.pipeline.strict = options.pipeline.strict;
   compile.pipeline.insertedPasses = options.pipeline.insertedPasses;
@@ -409,8 +408,8 @@ void listOperators(raw_ostream &output) {
     output << "| " << name << " | " << supportedOperators().lookup(name).limits << " |\n";
 }
 
-int fail(llvm::Error error, ExitCode code) {
-  llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
+int fail(const Messages &messages, llvm::Error error, ExitCode code) {
+  (void)messages.fail(std::move(error));
   return code;
 }
 
@@ -421,13 +420,13 @@ int inspect(const CameocOptions &options) {
   bool isUsage = false;
   compile.onMessage = [&](const CompileMessage &message) {
     isUsage |= isOfUsage(message);
-    llvm::errs() << message;
+    options.messages(message);
   };
   if (llvm::Error error = checkInput(options.input))
-    return fail(std::move(error), Usage);
+    return fail(options.messages, std::move(error), Usage);
   if (succeeded(inspectModel(options.input, compile, llvm::outs())))
     return Good;
-  noteModelHint(options.input);
+  noteModelHint(options.messages, options.input);
   return isUsage ? Usage : Negative;
 }
 
@@ -444,7 +443,7 @@ std::optional<int> answer(const CameocOptions &options) {
   else if (options.version) {
     llvm::Expected<std::string> ptxas = findPtxas(options.pipeline.ptxas);
     if (!ptxas)
-      return fail(ptxas.takeError(), Usage);
+      return fail(options.messages, ptxas.takeError(), Usage);
     printVersions(llvm::outs(), *ptxas);
   } else if (options.inspect)
     return inspect(options);
@@ -466,27 +465,27 @@ int main(int argc, char **argv) {
   llvm::Expected<CameocOptions> options =
       parseCameocOptions(ArrayRef<const char *>(argv, argc).drop_front());
   if (!options)
-    return fail(options.takeError(), Usage);
+    return fail(Messages::of(ArrayRef<const char *>(argv, argc)), options.takeError(), Usage);
   if (std::optional<int> code = answer(*options)) {
     llvm::Error error = flushStandardOutput();
-    return error ? fail(std::move(error), Usage) : *code;
+    return error ? fail(options->messages, std::move(error), Usage) : *code;
   }
   if (llvm::Error error = checkNamedFiles(*options))
-    return fail(std::move(error), Usage);
+    return fail(options->messages, std::move(error), Usage);
   // IR is a reproducer by itself, and a stream cannot be read twice.
   if (!options->startFrom && !isStream(options->input))
     reproduceCrashes();
   std::string executable =
       llvm::sys::fs::getMainExecutable(argv[0], reinterpret_cast<void *>(&main));
   if (llvm::Error error = insertPasses(*options))
-    return fail(std::move(error), Usage);
+    return fail(options->messages, std::move(error), Usage);
   llvm::Expected<std::unique_ptr<PassPrinting>> printing = PassPrinting::create(*options);
   if (!printing)
-    return fail(printing.takeError(), Usage);
+    return fail(options->messages, printing.takeError(), Usage);
   if (options->device)
     if (llvm::Expected<std::string> targets = options->device->targets(); !targets)
-      return fail(targets.takeError(), DeviceFailure);
-  CalibratedRanges ranges;
+      return fail(options->messages, targets.takeError(), DeviceFailure);
+  CalibratedRanges ranges(options->messages);
   if (options->isCalibrated()) {
     if (failed(ranges.make(calibrationRequest(*options))))
       return Negative;
@@ -501,7 +500,7 @@ int main(int argc, char **argv) {
   if (options->accuracy.contract) {
     llvm::Expected<AccuracyResult> found = findKeptLayers(*options);
     if (!found)
-      return fail(found.takeError(), Negative);
+      return fail(options->messages, found.takeError(), Negative);
     accuracy = std::move(*found);
     keepLayers(*accuracy, *options);
   }

@@ -100,6 +100,38 @@ def check_int8(tests):
     tests.judge("summary-none", step, 0, "2 products: 2 fp16; none is INT8, --remarks says why\n")
 
 
+def check_message_format(tests):
+    """An object of JSON a line, whatever goes right or wrong."""
+    def messages(step):
+        return [json.loads(line) for line in step.output.splitlines()]
+
+    form = "--message-format=json"
+    step = tests.compile(form, "--remarks", "--precision=int8", "--calibration-data=data.npz", "--accuracy=10dB")
+    kinds = {message["kind"] for message in messages(step)}
+    tests.expect("json", step.code == 0 and kinds == {"diagnostic", "progress", "summary"}, step.output, step)
+    summary = [message["text"] for message in messages(step) if message["kind"] == "summary"]
+    tests.expect("json-summary", len(summary) == 4 and "2 int8" in summary[2], step.output, step)
+    steps = [message for message in messages(step) if message["kind"] == "progress"]
+    tests.expect("json-progress", all(0 <= one["done"] <= one["all"] and one["what"] for one in steps), step.output, step)
+    quiet = tests.compile(form, "-q")
+    tests.expect("json-quiet", quiet.code == 0 and not quiet.output, quiet.output, quiet)
+    wrong = onnx.ModelProto()
+    wrong.CopyFrom(tests.model)
+    wrong.graph.node[0].op_type, wrong.graph.node[1].op_type = "Nothing", "Nowhere"
+    wrong.graph.node[0].name = 'a "name"\nof two lines \N{SNOWMAN}'
+    onnx.save(wrong, tests.folder / "wrong.onnx")
+    step = tests.run("wrong.onnx", "-o", "wrong", form)
+    found = messages(step)[-1]
+    nodes = [note["where"] for note in found.get("notes", [])]
+    tests.expect("json-error", step.code == 1 and found["severity"] == "error" and
+                 nodes == [node.name for node in wrong.graph.node[:2]], step.output, step)
+    for case, words in {"option": ["--nothing"], "file": ["none.onnx", "-o", "x"], "value": ["--precision=fp12"]}.items():
+        step = tests.run(*words, form)
+        tests.expect(f"json-{case}", step.code == 2 and [one["severity"] for one in messages(step)] == ["error"],
+                     step.output, step)
+    tests.judge("json-format", tests.compile("--message-format=xml"), 2, "'xml' is not one of text and json")
+
+
 def check_names(tests):
     """Kernels are named by what they are for, not by the inputs that they convert first."""
     step = tests.compile("--precision=fp16", "-q")
@@ -274,6 +306,7 @@ def main():
     tests = CompilerLine(parser.parse_args())
     check_summary(tests)
     check_int8(tests)
+    check_message_format(tests)
     check_names(tests)
     check_inspection(tests)
     check_sizes(tests)
