@@ -2,6 +2,7 @@
 # What `cmake --install` copies: tools, runtime, headers, libraries and a CMake package. The tools
 # find stub and library beside themselves, so the prefix can be moved.
 include(CMakePackageConfigHelpers)
+set(package lib/cmake/Cameo)
 
 # For programs that embed models: no LLVM.
 install(TARGETS cameo cameo-static EXPORT CameoRuntimeTargets LIBRARY DESTINATION lib ARCHIVE DESTINATION lib
@@ -9,37 +10,38 @@ install(TARGETS cameo cameo-static EXPORT CameoRuntimeTargets LIBRARY DESTINATIO
 install(FILES runtime/cameo.h runtime/cameo.hpp DESTINATION include)
 configure_file(cmake/cameo.pc.in ${CMAKE_BINARY_DIR}/cameo.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/cameo.pc DESTINATION lib/pkgconfig)
+install(EXPORT CameoRuntimeTargets NAMESPACE Cameo:: DESTINATION ${package})
 
 install(FILES LICENSE README.md DESTINATION share/doc/cameo)
 install(DIRECTORY docs DESTINATION share/doc/cameo)
 install(DIRECTORY examples DESTINATION share/doc/cameo PATTERN __pycache__ EXCLUDE)
 
-# What cameoc appends payloads to.
-install(TARGETS cameo-stub cameo-tuner RUNTIME DESTINATION lib/cameo)
-install(TARGETS cameo-model LIBRARY DESTINATION lib/cameo)
+if(CAMEO_COMPILER)
+  # What cameoc appends payloads to.
+  install(TARGETS cameo-stub cameo-tuner RUNTIME DESTINATION lib/cameo)
+  install(TARGETS cameo-model LIBRARY DESTINATION lib/cameo)
 
-install(TARGETS cameoc cameo-opt cameo-translate cameo-reduce cameo-compare cameo-sass cameo-sim-opt
-        cameo-lsp-server EXPORT CameoCompilerTargets RUNTIME DESTINATION bin)
+  install(TARGETS cameoc cameo-opt cameo-translate cameo-reduce cameo-compare cameo-sass cameo-sim-opt
+          cameo-lsp-server EXPORT CameoCompilerTargets RUNTIME DESTINATION bin)
 
-# For tools and passes of others. Headers keep their paths, as in #include "dialects/onnx/Onnx.h".
-install(TARGETS CameoArena cameo_runtime CameoHeaders CameoOnnxProto CameoOnnx CameoKernel CameoRt CameoPasses
-        CameoCodegen EXPORT CameoCompilerTargets ARCHIVE DESTINATION lib
-        INCLUDES DESTINATION include/cameo)
-foreach(folder dialects passes codegen)
-  install(DIRECTORY ${folder} ${CMAKE_BINARY_DIR}/${folder} DESTINATION include/cameo
-          FILES_MATCHING PATTERN *.h PATTERN *.td PATTERN *.h.inc PATTERN SimPasses.def
-          # Of the importer: they need protobuf.
-          PATTERN *.pb.h EXCLUDE PATTERN Importer.h EXCLUDE PATTERN Exporter.h EXCLUDE
-          PATTERN ModelParse.h EXCLUDE PATTERN TensorImport.h EXCLUDE
-          PATTERN Precompiled.h EXCLUDE PATTERN CMakeFiles EXCLUDE)
-endforeach()
-install(FILES runtime/format.h runtime/cameo.h DESTINATION include/cameo/runtime)
-install(FILES runtime/sim/abi.h runtime/sim/image.def runtime/sim/instructions.h runtime/sim/instructions.def
-        DESTINATION include/cameo/runtime/sim)
+  # For tools and passes of others. Headers keep their paths, as in #include "dialects/onnx/Onnx.h".
+  install(TARGETS CameoArena cameo_runtime CameoHeaders CameoOnnxProto CameoOnnx CameoKernel CameoRt CameoPasses
+          CameoCodegen EXPORT CameoCompilerTargets ARCHIVE DESTINATION lib
+          INCLUDES DESTINATION include/cameo)
+  foreach(folder dialects passes codegen)
+    install(DIRECTORY ${folder} ${CMAKE_BINARY_DIR}/${folder} DESTINATION include/cameo
+            FILES_MATCHING PATTERN *.h PATTERN *.td PATTERN *.h.inc PATTERN SimPasses.def
+            # Of the importer: they need protobuf.
+            PATTERN *.pb.h EXCLUDE PATTERN Importer.h EXCLUDE PATTERN Exporter.h EXCLUDE
+            PATTERN ModelParse.h EXCLUDE PATTERN TensorImport.h EXCLUDE
+            PATTERN Precompiled.h EXCLUDE PATTERN CMakeFiles EXCLUDE)
+  endforeach()
+  install(FILES runtime/format.h runtime/cameo.h DESTINATION include/cameo/runtime)
+  install(FILES runtime/sim/abi.h runtime/sim/image.def runtime/sim/instructions.h runtime/sim/instructions.def
+          DESTINATION include/cameo/runtime/sim)
+  install(EXPORT CameoCompilerTargets NAMESPACE Cameo:: DESTINATION ${package})
+endif()
 
-set(package lib/cmake/Cameo)
-install(EXPORT CameoRuntimeTargets NAMESPACE Cameo:: DESTINATION ${package})
-install(EXPORT CameoCompilerTargets NAMESPACE Cameo:: DESTINATION ${package})
 configure_package_config_file(cmake/CameoConfig.cmake.in ${CMAKE_BINARY_DIR}/CameoConfig.cmake
                               INSTALL_DESTINATION ${package})
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/CameoConfigVersion.cmake

@@ -84,6 +84,6 @@ CAMEO_HERE int stat(const char *path, struct stat *info) noexcept {
 // libstdc++ leaves out atomic instructions where this is true. (2.32)
 CAMEO_HERE const char __libc_single_threaded = 0;
 
-// libgcc's way to the tables of exceptions. (2.35) Nothing here catches any: they all end the
-// program, whether or not there are tables.
+// libgcc's way to the tables of exceptions, where libgcc is linked statically. (2.35) Nothing there catches any: they
+// all end the program, whether or not there are tables.
 CAMEO_HERE int _dl_find_object(void *, dl_find_object *) noexcept { return -1; }

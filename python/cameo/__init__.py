@@ -1,0 +1,17 @@
+"""Cameo: ONNX models, compiled ahead of time for NVIDIA GPUs, and run from Python.
+
+    import cameo
+    model = cameo.compile("model.onnx", precision="fp16")
+    y = model(x)
+"""
+
+# SPDX-License-Identifier: Apache-2.0
+from cameo._compile import Compilation, Diagnostic, compile  # noqa: A004
+from cameo._errors import (BusyError, CompileError, DriverError, Error, InternalError, InvalidArgumentError,
+                           KernelFaultError, ModelFileError, NoCodeError, NotFoundError, OutOfMemoryError,
+                           OutOfRangeError, UnsupportedError)
+from cameo._model import Context, Device, Launch, Model, TensorInfo, Timing
+from cameo._runtime import cuda_device_count, version
+from cameo._torch import from_torch
+
+__version__ = version()

@@ -1,0 +1,174 @@
+"""Compiling models: cameoc, called as a program of its own."""
+
+# SPDX-License-Identifier: Apache-2.0
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import weakref
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from cameo._errors import CompileError
+from cameo._model import Model
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """A message of the compiler's: `severity` is "error", "warning", "remark" or "note", `where` a node's name, a file's
+    or empty."""
+
+    severity: str
+    where: str
+    text: str
+    notes: tuple = ()
+
+    def __str__(self):
+        head = f"{self.where}: {self.severity}: " if self.where else f"{self.severity}: "
+        return "\n".join([head + self.text, *map(str, self.notes)])
+
+    @classmethod
+    def of(cls, message):
+        return cls(message["severity"], message["where"], message["text"], tuple(map(cls.of, message["notes"])))
+
+
+@dataclass(frozen=True)
+class Compilation:
+    """What cameoc said of a model that it compiled: the lines of its summary, warnings and remarks."""
+
+    summary: tuple
+    diagnostics: tuple
+
+
+def tool(name):
+    """The path of one of the compiler's programs, and the environment that it runs in."""
+    try:
+        import cameo_compiler
+    except ImportError:
+        path = shutil.which(name)
+        if path is None:
+            raise CompileError(f"there is no {name}: pip install cameo-compiler, or put {name} on the PATH") from None
+        return path, None
+    return cameo_compiler.executable(name), cameo_compiler.environment()
+
+
+def _shapes(shapes):
+    def text(size):
+        return "?" if size is None else str(size)
+    return ",".join(f"{name}:{text(value) if isinstance(value, (int, type(None))) else 'x'.join(map(text, value))}"
+                    for name, value in shapes.items())
+
+
+def _samples(data, folder):
+    """A path of samples; arrays by the names of inputs are written into the folder."""
+    if not isinstance(data, Mapping):
+        if isinstance(data, (str, os.PathLike)):
+            return os.fspath(data)
+        raise TypeError("samples are a path, or a dictionary with an array for each input, its first axis over samples")
+    import numpy
+    path = os.path.join(folder, "samples.npz")
+    numpy.savez(path, **{name: numpy.asarray(array) for name, array in data.items()})
+    return path
+
+
+def _joined(value, mark):
+    return value if isinstance(value, str) else mark.join(value)
+
+
+def _arguments(given, folder):
+    """cameoc's options of those of `compile` that are not None."""
+    forms = {
+        "target": lambda v: [f"--target={_joined(v, ',')}"],
+        "precision": lambda v: [f"--precision={v}"],
+        "precision_of": lambda v: [f"--precision-of={glob}={type_}" for glob, type_ in v.items()],
+        "calibration_data": lambda v: [f"--calibration-data={_samples(v, folder)}"],
+        "ranges": lambda v: [f"--ranges={os.fspath(v)}"],
+        "accuracy": lambda v: [f"--accuracy={v}"],
+        "shapes": lambda v: [f"--shapes={_shapes(v)}"],
+        "taps": lambda v: [f"--tap={name}" for name in ([v] if isinstance(v, str) else v)],
+        "level": lambda v: [f"-O{v}"],
+        "report": lambda v: [f"--report={os.fspath(v)}"],
+        "cache_dir": lambda v: [f"--cache-dir={os.fspath(v)}"],
+        "jobs": lambda v: [f"-j{v}"],
+    }
+    return [argument for name, value in given.items() if value is not None for argument in forms[name](value)]
+
+
+def run_tool(name, arguments, on_progress=None):
+    """Runs one of the compiler's programs, and returns its standard output and what it said. A CompileError where it
+    fails."""
+    path, environment = tool(name)
+    with tempfile.TemporaryFile() as output, subprocess.Popen(
+            [path, *arguments], stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.PIPE,
+            env=environment) as process:
+        try:
+            diagnostics, summary, other = [], [], []
+            for line in process.stderr:
+                try:
+                    message = json.loads(line)
+                except ValueError:
+                    other.append(line.decode(errors="replace").rstrip())
+                    continue
+                if message["kind"] == "diagnostic":
+                    diagnostics.append(Diagnostic.of(message))
+                elif message["kind"] == "summary":
+                    summary.append(message["text"])
+                elif on_progress:
+                    on_progress(message["what"], message["done"], message["all"])
+        except BaseException:
+            process.kill()
+            raise
+        code = process.wait()
+        if code:
+            errors = [str(message) for message in diagnostics if message.severity == "error"]
+            text = "\n".join(errors or other or [f"{name} ended with {code}"])
+            raise CompileError(text, diagnostics)
+        output.seek(0)
+        return output.read(), Compilation(tuple(summary), tuple(diagnostics))
+
+
+def compile(model, *, output=None, emit=None, device=None, target=None, precision=None,  # noqa: A001
+            precision_of=None, calibration_data=None, ranges=None, accuracy=None, shapes=None, taps=None, level=None,
+            report=None, cache_dir=None, jobs=None, options=(), on_progress=None):
+    """Compiles an ONNX model, and returns it as a `Model` for `device`.
+
+    `model` is a path, a model's bytes or an onnx.ModelProto. The options are cameoc's, as `cameoc --help-all` has them:
+    target      "sm_90a", "sim:sm_80", ..., one or a list
+    precision   "fp32", "fp16", "bf16", "tf32", "int8"; precision_of: {"conv*": "fp16"}
+    calibration_data    a path, or {input: array} with samples along the first axis
+    accuracy    "99%", "-0.3%", "30dB"
+    shapes      {"x": (1, 3, 224, 224), "batch": 8}; None leaves a size open
+    taps        names of values that `Context.set_taps` will show
+    level       0, 1 or 2
+    report      a path ending in .html or .json
+    options     anything else, e.g. ["--layout=auto", "--remarks"]
+    output      where the file is kept: a plan, or as `emit` says, "exe", "lib" or "plan"
+    on_progress is called with (what, done, all) while values are recorded or trials run
+
+    A model that is not compiled is a `CompileError`, whose `diagnostics` name the nodes. `Model.compilation` has warnings,
+    remarks and the summary.
+    """
+    if output is None and emit not in (None, "plan"):
+        raise ValueError(f'emit="{emit}" needs an output')
+    given = dict(target=target, precision=precision, precision_of=precision_of, calibration_data=calibration_data,
+                 ranges=ranges, accuracy=accuracy, shapes=shapes, taps=taps, level=level, report=report,
+                 cache_dir=cache_dir, jobs=jobs)
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="cameo-"))
+        if not isinstance(model, (str, os.PathLike)):
+            data = bytes(model) if isinstance(model, (bytes, bytearray)) else model.SerializeToString()
+            model = os.path.join(folder, "model.onnx")
+            with open(model, "wb") as file:
+                file.write(data)
+        path = os.path.join(folder, "model.plan") if output is None else os.fspath(output)
+        arguments = [os.fspath(model), "-o", path, "--message-format=json", f"--emit={emit or 'plan'}",
+                     *_arguments(given, folder), *options]
+        _, compilation = run_tool("cameoc", arguments, on_progress)
+        compiled = Model(path, device=device)
+        compiled.compilation = compilation
+        if output is None:
+            # The file is needed again where the model is loaded for a device or saved.
+            weakref.finalize(compiled, stack.pop_all().close)
+        return compiled

@@ -1,0 +1,320 @@
+"""Models that are called with arrays."""
+
+# SPDX-License-Identifier: Apache-2.0
+import os
+import re
+import shutil
+import statistics
+import sys
+import time
+from dataclasses import dataclass
+
+from cameo import _runtime
+from cameo._errors import DriverError
+
+Device = _runtime.Device
+
+
+@dataclass(frozen=True)
+class TensorInfo:
+    """An input, an output or a tap. `shape` has numbers, names of open sizes, and None for open sizes without one.
+    `dtype` is numpy's name of the elements, or that of package ml_dtypes. `is_on_host`: its values decide about shapes,
+    and are read on the host."""
+
+    name: str
+    dtype: str
+    shape: tuple
+    is_on_host: bool = False
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A kernel of a run: the ONNX nodes that it computes, and its times in milliseconds."""
+
+    kernel: str
+    nodes: tuple
+    grid: tuple
+    block: tuple
+    start: float
+    duration: float
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Times of whole runs, in milliseconds, as the caller waits for them."""
+
+    runs: int
+    median: float
+    fastest: float
+    slowest: float
+
+
+def device_of(text):
+    """A Device: of one, of "cuda", "cuda:1" or "simulator"."""
+    if isinstance(text, Device):
+        return text
+    if text == "simulator":
+        return Device.simulator()
+    found = re.fullmatch(r"cuda(?::(\d+))?", text) if isinstance(text, str) else None
+    if not found:
+        raise ValueError(f'a device is "cuda", "cuda:1", "simulator" or a cameo.Device, not {text!r}')
+    try:
+        return Device.cuda(int(found[1] or 0))
+    except DriverError as error:
+        error.add_note('device="simulator" runs a model that was compiled for sim:sm_80 (which the default target '
+                       "includes) without a GPU")
+        raise
+
+
+def _library(array):
+    """The module of an array's library, e.g. torch; None of numpy."""
+    name = type(array).__module__.partition(".")[0]
+    return None if name == "numpy" else sys.modules.get(name)
+
+
+def _stream_handle(stream):
+    """A CUstream as a number: of a number, of an object with `__cuda_stream__`, or of torch's or CuPy's."""
+    if stream is None or isinstance(stream, int):
+        return stream or 0
+    if hasattr(stream, "__cuda_stream__"):
+        handle = stream.__cuda_stream__()[1]
+    else:
+        handle = getattr(stream, "cuda_stream", getattr(stream, "ptr", None))
+    if handle is None:
+        raise TypeError(f"a stream was expected, of torch, of CuPy or as a number, not {type(stream).__name__}")
+    return handle or 1  # CU_STREAM_LEGACY, which torch and CuPy call 0
+
+
+def _maker(torch, first):
+    """What makes a tensor of torch's for an output, where the first input is."""
+    def make(name, shape):
+        dtype = getattr(torch, name, None)
+        if dtype is None:
+            raise TypeError(f"this torch has no elements of {name}")
+        return torch.empty(shape, dtype=dtype, device=first.device)
+    return make
+
+
+class Context:
+    """Runs a model, by one thread at a time, with memory, states and taps of its own. Called as the model is."""
+
+    def __init__(self, model, use_graphs=True):
+        model._load()
+        self._handle = _runtime.Context(model._handle, model._entry, use_graphs)
+        self._inputs = model._input_index
+        self._outputs = model._output_index
+
+    def __call__(self, *arrays, out=None, stream=None, **named):
+        results = self._run(self._list(arrays, named), out, stream)
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def run(self, feeds, out=None, stream=None):
+        """A dictionary of outputs by name, for one of inputs. `out` may have arrays for some outputs."""
+        if out is not None:
+            out = self._by_name(out, self._outputs, "output")
+        results = self._run(self._by_name(feeds, self._inputs, "input"), out, stream)
+        return dict(zip(self._outputs, results))
+
+    def output_shapes(self, *inputs, **named):
+        """Shapes of outputs by name, for inputs of which each is an array or a shape. An input whose values decide
+        about shapes needs an array."""
+        return dict(zip(self._outputs, self._handle.output_shapes(self._list(inputs, named))))
+
+    def set_state(self, input, output):  # noqa: A002
+        """After each run `output` becomes `input`, which begins with the array of the first run, or with zeros where
+        that passes None. An `output` of None ends it."""
+        number = None if output is None else self._index(self._outputs, output, "output")
+        self._handle.set_state(self._index(self._inputs, input, "input"), number)
+
+    def set_taps(self, callback):
+        """Calls `callback(name, array)` for each tapped value of the runs to come, in order. An array that it returns
+        is written over the value; an exception ends the run. None ends it. Models are compiled with taps=..."""
+        self._handle.set_taps(callback)
+
+    def profile(self, *arrays, **named):
+        """Runs once more slowly, and returns its launches."""
+        return [Launch(kernel, tuple(nodes.split(",")) if nodes else (), grid, block, start, duration)
+                for kernel, nodes, grid, block, start, duration
+                in self._handle.profile(self._list(arrays, named))]
+
+    def synchronize(self):
+        """Waits for runs that were enqueued."""
+        self._handle.synchronize()
+
+    @property
+    def is_done(self):
+        """True once they are done, without waiting."""
+        return self._handle.is_done()
+
+    @property
+    def arena_bytes(self):
+        """Device memory of intermediate values, for the shapes of the last run."""
+        return self._handle.arena_bytes()
+
+    def _index(self, names, name, role):
+        if name not in names:
+            raise KeyError(f"no {role} is named {name!r}; there are {', '.join(map(repr, names))}")
+        return names[name]
+
+    def _by_name(self, given, names, role):
+        values = [None] * len(names)
+        for name, value in given.items():
+            values[self._index(names, name, role)] = value
+        return values
+
+    def _list(self, arrays, named):
+        if len(arrays) == len(self._inputs) and not named:
+            return list(arrays)
+        if len(arrays) > len(self._inputs):
+            raise TypeError(f"the model has {len(self._inputs)} inputs, not {len(arrays)}")
+        values = list(arrays) + [None] * (len(self._inputs) - len(arrays))
+        given = set(range(len(arrays)))
+        for name, value in named.items():
+            number = self._index(self._inputs, name, "input")
+            if number in given:
+                raise TypeError(f"input {name!r} is given twice")
+            given.add(number)
+            values[number] = value
+        missing = [name for name, number in self._inputs.items() if number not in given]
+        if missing:
+            raise TypeError(f"no array for input {', '.join(map(repr, missing))}")
+        return values
+
+    def _run(self, inputs, out, stream):
+        first = next((array for array in inputs if array is not None), None)
+        library = _library(first)
+        outputs = [None] * len(self._outputs)
+        if out is not None:
+            outputs = list(out) if isinstance(out, (list, tuple)) else [out]
+            if len(outputs) != len(self._outputs):
+                raise TypeError(f"the model has {len(self._outputs)} outputs, not {len(outputs)}")
+        handle, is_asynchronous = _stream_handle(stream), stream is not None
+        if library is None:
+            return self._handle.run(inputs, outputs, None, False, handle, is_asynchronous)
+        if library.__name__ == "torch":
+            if any(getattr(array, "requires_grad", False) for array in inputs):
+                raise TypeError("a tensor requires gradients, which a compiled model does not compute: detach() it")
+            if stream is None and first.is_cuda:
+                handle, is_asynchronous = _stream_handle(library.cuda.current_stream(first.device)), True
+            return self._handle.run(inputs, outputs, _maker(library, first), False, handle, is_asynchronous)
+        on_device = hasattr(first, "__dlpack_device__") and first.__dlpack_device__()[0] in (2, 13)
+        results = self._handle.run(inputs, outputs, None, on_device, handle, is_asynchronous)
+        convert = getattr(library, "from_dlpack", lambda value: value)
+        return [value if given is not None else convert(value) for given, value in zip(outputs, results)]
+
+
+class Model:
+    """A compiled model: a file that cameoc or `cameo.compile` has written, or its bytes.
+
+    `device` is "cuda", "cuda:1", "simulator" or a `cameo.Device`; without one the model is loaded for the first GPU when
+    it is first called. Nothing is taken instead of a device that is not there.
+
+        model = cameo.Model("resnet50.plan")
+        scores = model(images)                 one output; a tuple where there are more
+        results = model.run({"x": images})     by names
+
+    Arrays are numpy's or any library's that speaks DLPack; outputs are of the first one's library, and on the GPU where
+    it is there. Elements are never converted: another type is a TypeError. Arrays that are not contiguous are copied.
+    Calls of several threads at once run in contexts of their own.
+    """
+
+    def __init__(self, source, device=None, entry=None):
+        self._path = None if isinstance(source, (bytes, bytearray)) else os.fspath(source)
+        self._data = bytes(source) if self._path is None else None
+        if self._path is not None:
+            os.stat(self._path)
+            if os.path.isdir(self._path):
+                raise IsADirectoryError(f"'{self._path}' is a folder")
+        self._asked = device
+        self._handle = self._open(None if device is None else device_of(device))
+        entries = self._handle.entries()
+        if entry is not None and entry not in entries:
+            raise KeyError(f"no entry point is named {entry!r}; there are {', '.join(map(repr, entries))}")
+        self._entry = 0 if entry is None else entries.index(entry)
+        self.entries = tuple(entries)
+        self.inputs, self.outputs, self.taps = (
+            tuple(TensorInfo(*fields) for fields in self._handle.describe(self._entry, role)) for role in range(3))
+        self._input_index = {tensor.name: i for i, tensor in enumerate(self.inputs)}
+        self._output_index = {tensor.name: i for i, tensor in enumerate(self.outputs)}
+        self._idle = []
+        self.compilation = None  # of cameo.compile
+
+    def _open(self, device):
+        return _runtime.Model(self._path if self._data is None else self._data, device)
+
+    def _load(self):
+        if self._handle.device is None:
+            self._handle = self._open(device_of("cuda"))
+
+    def __repr__(self):
+        def text(tensors):
+            return ", ".join(f"{t.name}: {t.dtype}[{', '.join('?' if s is None else str(s) for s in t.shape)}]"
+                             for t in tensors)
+        return f"<cameo.Model ({text(self.inputs)}) -> ({text(self.outputs)})>"
+
+    @property
+    def device(self):
+        """The device that the model is loaded for; None before the first call of a model without one."""
+        return self._handle.device
+
+    @property
+    def manifest(self):
+        """What the file says of itself, as JSON."""
+        return self._handle.manifest()
+
+    def context(self, use_graphs=True):
+        """A context of one's own: states, taps, runs that follow one another on a stream."""
+        return Context(self, use_graphs)
+
+    def save(self, path):
+        """Writes the model's file."""
+        if self._data is None:
+            shutil.copyfile(self._path, path)
+        else:
+            with open(path, "wb") as file:
+                file.write(self._data)
+
+    def _with_context(self, call):
+        try:
+            context = self._idle.pop()
+        except IndexError:
+            context = Context(self)
+        try:
+            return call(context)
+        finally:
+            self._idle.append(context)
+
+    def __call__(self, *arrays, out=None, stream=None, **named):
+        """Runs the model: an array for each input, in order or by its name. `out` is an array for each output, which is
+        written to. `stream`: where it runs, of torch, of CuPy or a CUstream's number; torch's current one where arrays
+        are torch's. Runs on a stream whose arrays are all on the GPU are enqueued, all others waited for."""
+        return self._with_context(lambda context: context(*arrays, out=out, stream=stream, **named))
+
+    def run(self, feeds, out=None, stream=None):
+        """A dictionary of outputs by name, for one of inputs; any name is possible here."""
+        return self._with_context(lambda context: context.run(feeds, out, stream))
+
+    def output_shapes(self, *inputs, **named):
+        """Shapes of outputs by name, for inputs of which each is an array or a shape."""
+        return self._with_context(lambda context: context.output_shapes(*inputs, **named))
+
+    def profile(self, *arrays, **named):
+        """The launches of a run, with times."""
+        return self._with_context(lambda context: context.profile(*arrays, **named))
+
+    def benchmark(self, *arrays, runs=100, warmup=10, **named):
+        """Times of whole runs with these arrays, outputs in arrays that are made once."""
+        def measure(context):
+            out = context(*arrays, **named)
+            out = list(out) if len(self.outputs) > 1 else [out]
+            times = []
+            for _ in range(warmup + runs):
+                start = time.perf_counter()
+                context(*arrays, out=out, **named)
+                context.synchronize()
+                times.append((time.perf_counter() - start) * 1e3)
+            times = times[warmup:]
+            return Timing(runs, statistics.median(times), min(times), max(times))
+        if runs < 1 or warmup < 0:
+            raise ValueError("one run at least is measured")
+        return self._with_context(measure)

@@ -1,0 +1,27 @@
+"""Modules of torch, by the exporter that torch has."""
+
+# SPDX-License-Identifier: Apache-2.0
+import os
+import tempfile
+
+from cameo._compile import compile  # noqa: A004
+
+
+def from_torch(module, example, *, dynamic_axes=None, input_names=None, output_names=None, opset=17, **options):
+    """Exports a module of torch to ONNX, compiles it, and returns a `Model` that is called with tensors as the module is.
+
+    `example` is a tensor, or a tuple of them, that the module is called with once. `dynamic_axes` says which sizes stay
+    open, by the input's number or name: {0: {0: "batch"}}. Options are those of `cameo.compile`. The module is exported
+    as it evaluates (dropout does nothing), and left in the mode that it is in.
+    """
+    import torch
+
+    examples = example if isinstance(example, tuple) else (example,)
+    names = list(input_names or (f"input{i}" for i in range(len(examples))))
+    axes = {names[key] if isinstance(key, int) else key: sizes for key, sizes in (dynamic_axes or {}).items()}
+    with tempfile.TemporaryDirectory(prefix="cameo-") as folder:
+        path = os.path.join(folder, f"{type(module).__name__}.onnx")
+        extra = {"dynamo": False} if "dynamo" in torch.onnx.export.__code__.co_varnames else {}
+        torch.onnx.export(module, examples, path, input_names=names, output_names=output_names, dynamic_axes=axes,
+                          opset_version=opset, **extra)
+        return compile(path, **options)

@@ -1,0 +1,361 @@
+// Runs: what is bound, where it lies, and what comes back.
+// SPDX-License-Identifier: Apache-2.0
+#include "python/src/model.h"
+
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+
+namespace nb = nanobind;
+
+namespace cameo::python {
+namespace {
+
+std::string shapeText(const std::vector<int64_t> &shape) {
+  std::string text = "(";
+  for (size_t i = 0; i < shape.size(); ++i)
+    text += (i ? ", " : "") + std::to_string(shape[i]);
+  return text + (shape.size() == 1 ? ",)" : ")");
+}
+
+std::string typeText(cameo_dtype type) {
+  const char *name = numpyName(type);
+  return name ? name : cameo_dtype_name(type);
+}
+
+void checkType(const Array &array, const Tensor &tensor, const std::string &what) {
+  if (array.type() != tensor.type)
+    throw nb::type_error(
+        (what + " has elements of " + typeText(tensor.type) + ", not of " + typeText(array.type()))
+            .c_str());
+}
+
+nb::object tuple(const std::vector<int64_t> &values) {
+  nb::object result = nb::steal(PyTuple_New(Py_ssize_t(values.size())));
+  for (size_t i = 0; i < values.size(); ++i)
+    PyTuple_SET_ITEM(result.ptr(), Py_ssize_t(i), PyLong_FromLongLong(values[i]));
+  return result;
+}
+
+std::string quoted(const char *role, const Tensor &tensor) {
+  return std::string(role) + " '" + tensor.name + "'";
+}
+
+} // namespace
+
+nb::object makeDeviceArray(const Device &device, cameo_dtype type,
+                           const std::vector<int64_t> &shape, void *&data) {
+  if (!dlpackType(type).bits)
+    throw nb::type_error((std::string("elements of ") + typeText(type) +
+                          " cannot be handed over on the device; bind memory of the host")
+                             .c_str());
+  uint64_t bytes = elementBytes(type);
+  std::vector<size_t> sizes(shape.begin(), shape.end());
+  for (size_t size : sizes)
+    bytes *= size;
+  // Nothing of the device is asked for where there are no elements.
+  auto *memory = new std::pair<Device, void *>(device, nullptr);
+  nb::capsule owner(memory, [](void *pointer) noexcept {
+    auto *memory = static_cast<std::pair<Device, void *> *>(pointer);
+    cameo_device_release(memory->first.get(), CAMEO_MEMORY_DEVICE, memory->second);
+    delete memory;
+  });
+  if (bytes)
+    check(cameo_device_allocate(device.get(), CAMEO_MEMORY_DEVICE, bytes, &memory->second));
+  data = memory->second;
+  nb::ndarray<nb::array_api> array(data, sizes.size(), sizes.data(), owner, nullptr,
+                                   dlpackType(type), nb::device::cuda::value, device.ordinal());
+  return nb::cast(array);
+}
+
+Context::Context(std::shared_ptr<Model> loaded, uint32_t entry, bool useGraphs)
+    : model(std::move(loaded)) {
+  CAMEO_INIT(cameo_context_options, options);
+  options.entry = entry;
+  options.flags = useGraphs ? 0 : CAMEO_CONTEXT_NO_GRAPH;
+  cameo_context *context = nullptr;
+  {
+    nb::gil_scoped_release release;
+    python::check(cameo_context_create(model->get(), &options, &context));
+  }
+  handle.reset(context);
+  inputs = model->tensors(entry, CAMEO_INPUT);
+  outputs = model->tensors(entry, CAMEO_OUTPUT);
+  boundInputs.resize(inputs.size());
+  boundOutputs.resize(outputs.size());
+  shapes.resize(inputs.size());
+}
+
+// An exception of a tap's callback is the reason of a failure before its status.
+void Context::check(cameo_status status) {
+  if (raised) {
+    nb::python_error error = std::move(*raised);
+    raised.reset();
+    throw error;
+  }
+  if (status != CAMEO_STATUS_OK)
+    throw StatusError(status, cameo_context_error(handle.get()));
+}
+
+void Context::checkDevice(const Array &array, const std::string &what) const {
+  const Device &device = *model->device();
+  if (array.memory() == CAMEO_MEMORY_DEVICE &&
+      !(device.isCuda() && device.ordinal() == array.ordinal()))
+    throw nb::type_error((what + " is on cuda:" + std::to_string(array.ordinal()) +
+                          ", the model on " + device.text())
+                             .c_str());
+}
+
+void Context::setShape(uint32_t index, const std::vector<int64_t> &shape) {
+  std::vector<int64_t> &known = shapes[index];
+  if (known == shape && !shape.empty())
+    return;
+  check(cameo_context_set_input_shape(handle.get(), index, uint32_t(shape.size()), shape.data()));
+  known = shape;
+}
+
+void Context::bindInput(uint32_t index, nb::handle given) {
+  const Tensor &tensor = inputs[index];
+  std::string what = quoted("input", tensor);
+  Array array = Array::of(given, Array::Access::Read, what);
+  checkType(array, tensor, what);
+  checkDevice(array, what);
+  setShape(index, array.shape());
+  Bound &bound = boundInputs[index];
+  cameo_memory memory = array.memory();
+  void *data = array.data();
+  if (memory == CAMEO_MEMORY_DEVICE && !array.isPlain())
+    throw nb::type_error((what + " is on the device and not contiguous; make it so first").c_str());
+  if (memory == CAMEO_MEMORY_DEVICE && tensor.isOnHost) {
+    bound.staged.resize(array.packedBytes());
+    python::check(cameo_device_copy(model->device()->get(), bound.staged.data(), CAMEO_MEMORY_HOST,
+                                    data, CAMEO_MEMORY_DEVICE, bound.staged.size()));
+    memory = CAMEO_MEMORY_HOST;
+    data = bound.staged.data();
+  } else if (!array.isPlain()) {
+    bound.staged.resize(array.packedBytes());
+    array.copyTo(bound.staged.data());
+    data = bound.staged.data();
+  }
+  static char none; // where an array without elements may have no memory
+  cameo_binding binding = {sizeof(cameo_binding), memory, 0, data ? data : &none,
+                           array.packedBytes()};
+  bound.array = std::move(array);
+  check(cameo_context_bind_input(handle.get(), index, &binding));
+}
+
+void Context::bindInputs(nb::list given) {
+  if (given.size() != inputs.size())
+    throw nb::type_error(("the model has " + std::to_string(inputs.size()) + " inputs, not " +
+                          std::to_string(given.size()))
+                             .c_str());
+  for (uint32_t i = 0; i < inputs.size(); ++i)
+    if (!given[i].is_none())
+      bindInput(i, given[i]);
+    else if (!boundInputs[i].isState)
+      bindNothing(i); // an array of a former run may be gone
+}
+
+void Context::bindNothing(uint32_t input) {
+  cameo_binding none = {sizeof(cameo_binding), CAMEO_MEMORY_HOST, 0, nullptr, 0};
+  check(cameo_context_bind_input(handle.get(), input, &none));
+  boundInputs[input].array.reset();
+}
+
+std::vector<int64_t> Context::outputShape(uint32_t index) {
+  uint32_t rank = 0;
+  check(cameo_context_get_output_shape(handle.get(), index, 0, nullptr, &rank));
+  std::vector<int64_t> shape(rank);
+  check(cameo_context_get_output_shape(handle.get(), index, rank, shape.data(), &rank));
+  return shape;
+}
+
+std::vector<nb::object> Context::bindOutputs(nb::list given, nb::object make, bool onDevice) {
+  std::vector<nb::object> results(outputs.size());
+  for (uint32_t i = 0; i < outputs.size(); ++i) {
+    const Tensor &tensor = outputs[i];
+    std::string what = quoted("output", tensor);
+    std::vector<int64_t> shape = outputShape(i);
+    Bound &bound = boundOutputs[i];
+    cameo_binding binding = {sizeof(cameo_binding), CAMEO_MEMORY_HOST, 0, nullptr, 0};
+    if (given[i].is_none() && make.is_none() && onDevice) {
+      results[i] = makeDeviceArray(*model->device(), tensor.type, shape, binding.data);
+      binding.memory = CAMEO_MEMORY_DEVICE;
+      binding.bytes = elementBytes(tensor.type);
+      for (int64_t size : shape)
+        binding.bytes *= uint64_t(size);
+    } else {
+      results[i] = !given[i].is_none() ? nb::borrow(given[i])
+                   : !make.is_none()   ? make(typeText(tensor.type), tuple(shape))
+                                       : makeNumpy(tensor.type, shape);
+      Array array = Array::of(results[i], Array::Access::Write, what);
+      checkType(array, tensor, what);
+      checkDevice(array, what);
+      if (array.shape() != shape)
+        throw nb::value_error(
+            (what + " has the shape " + shapeText(shape) + ", not " + shapeText(array.shape()))
+                .c_str());
+      binding.memory = array.memory();
+      binding.bytes = array.packedBytes();
+      binding.data = array.data();
+      if (!array.isPlain()) {
+        if (array.memory() == CAMEO_MEMORY_DEVICE)
+          throw nb::type_error(
+              (what + " is on the device and not contiguous; make it so first").c_str());
+        bound.staged.resize(array.packedBytes());
+        binding.data = bound.staged.data();
+      }
+      bound.array = std::move(array);
+    }
+    if (!binding.bytes)
+      binding.data = nullptr;
+    check(cameo_context_bind_output(handle.get(), i, &binding));
+  }
+  return results;
+}
+
+nb::list Context::run(nb::list given, nb::list wanted, nb::object make, bool onDevice,
+                      uint64_t stream, bool isAsynchronous) {
+  check(cameo_context_set_stream(handle.get(), reinterpret_cast<void *>(stream)));
+  bindInputs(given);
+  std::vector<nb::object> results = bindOutputs(wanted, make, onDevice);
+  for (const Bound &bound : boundOutputs)
+    isAsynchronous &= !bound.array || bound.array->memory() == CAMEO_MEMORY_DEVICE;
+  cameo_status status;
+  {
+    nb::gil_scoped_release release;
+    status = isAsynchronous ? cameo_context_enqueue(handle.get()) : cameo_context_run(handle.get());
+  }
+  // States read their first value again where shapes change; all else is bound anew by the next run.
+  for (size_t i = 0; i < boundInputs.size(); ++i)
+    if (!given[i].is_none() && !isAsynchronous && !boundInputs[i].isState)
+      boundInputs[i].array.reset();
+  check(status);
+  nb::list list;
+  for (size_t i = 0; i < results.size(); ++i) {
+    Bound &bound = boundOutputs[i];
+    if (bound.array && !bound.array->isPlain())
+      bound.array->copyFrom(bound.staged.data());
+    bound.array.reset();
+    list.append(results[i]);
+  }
+  return list;
+}
+
+nb::list Context::profile(nb::list given) {
+  bindInputs(given);
+  for (uint32_t i = 0; i < outputs.size(); ++i) {
+    cameo_binding none = {sizeof(cameo_binding), CAMEO_MEMORY_HOST, 0, nullptr, 0};
+    check(cameo_context_bind_output(handle.get(), i, &none));
+  }
+  struct Launch {
+    std::string kernel, nodes;
+    uint32_t grid[3], block[3];
+    double start, duration;
+  };
+  std::vector<Launch> launches;
+  cameo_status status;
+  {
+    nb::gil_scoped_release release;
+    status = cameo_context_run_timed(
+        handle.get(),
+        [](void *user, const cameo_launch_timing *timing) {
+          Launch launch{timing->kernel, timing->onnx_nodes, {}, {},
+                        timing->start,  timing->duration};
+          std::copy_n(timing->grid, 3, launch.grid);
+          std::copy_n(timing->block, 3, launch.block);
+          static_cast<std::vector<Launch> *>(user)->push_back(std::move(launch));
+        },
+        &launches);
+  }
+  check(status);
+  nb::list list;
+  for (const Launch &launch : launches)
+    list.append(nb::make_tuple(launch.kernel, launch.nodes,
+                               nb::make_tuple(launch.grid[0], launch.grid[1], launch.grid[2]),
+                               nb::make_tuple(launch.block[0], launch.block[1], launch.block[2]),
+                               launch.start, launch.duration));
+  return list;
+}
+
+nb::list Context::outputShapes(nb::list given) {
+  if (given.size() != inputs.size())
+    throw nb::type_error("a shape or an array is needed for each input");
+  for (uint32_t i = 0; i < inputs.size(); ++i) {
+    if (given[i].is_none())
+      continue;
+    if (nb::isinstance<nb::tuple>(given[i]) || nb::isinstance<nb::list>(given[i]))
+      setShape(i, nb::cast<std::vector<int64_t>>(given[i]));
+    else
+      bindInput(i, given[i]);
+  }
+  nb::list list;
+  for (uint32_t i = 0; i < outputs.size(); ++i)
+    list.append(tuple(outputShape(i)));
+  return list;
+}
+
+void Context::setState(uint32_t input, std::optional<uint32_t> output) {
+  check(cameo_context_set_state(handle.get(), input, output.value_or(UINT32_MAX)));
+  boundInputs[input].isState = output.has_value();
+}
+
+cameo_status Context::showTap(const cameo_tap &tap) {
+  nb::gil_scoped_acquire acquire;
+  try {
+    std::vector<int64_t> shape(tap.dims, tap.dims + tap.rank);
+    nb::object value = makeNumpy(tap.dtype, shape);
+    Array array = Array::of(value, Array::Access::Write, tap.name);
+    array.copyFrom(static_cast<const char *>(tap.data));
+    nb::object answer = tapCallback(nb::str(tap.name), value);
+    if (answer.is_none())
+      return CAMEO_STATUS_OK;
+    Array changed = Array::of(answer, Array::Access::Read, tap.name);
+    if (changed.type() != tap.dtype || changed.shape() != shape ||
+        changed.memory() != CAMEO_MEMORY_HOST)
+      throw nb::type_error((std::string("tap '") + tap.name +
+                            "': another value must be an array on the host, of its type and shape")
+                               .c_str());
+    std::vector<char> packed(changed.packedBytes());
+    changed.copyTo(packed.data());
+    return cameo_context_write_tap(handle.get(), packed.data(), packed.size());
+  } catch (nb::python_error &error) {
+    raised.emplace(std::move(error));
+  } catch (std::exception &error) {
+    PyErr_SetString(PyExc_TypeError, error.what());
+    raised.emplace();
+  }
+  return CAMEO_STATUS_INVALID_ARGUMENT;
+}
+
+void Context::setTaps(nb::object callback) {
+  tapCallback = callback;
+  cameo_tap_callback show = [](void *user, const cameo_tap *tap) {
+    return static_cast<Context *>(user)->showTap(*tap);
+  };
+  check(cameo_context_set_taps(handle.get(), CAMEO_MEMORY_HOST, callback.is_none() ? nullptr : show,
+                               this));
+}
+
+void Context::synchronize() {
+  cameo_status status;
+  {
+    nb::gil_scoped_release release;
+    status = cameo_context_synchronize(handle.get());
+  }
+  check(status);
+}
+
+bool Context::isDone() {
+  int32_t done = 0;
+  check(cameo_context_query(handle.get(), &done));
+  return done != 0;
+}
+
+uint64_t Context::arenaBytes() {
+  uint64_t bytes = 0;
+  check(cameo_context_get_arena_bytes(handle.get(), &bytes));
+  return bytes;
+}
+
+} // namespace cameo::python

@@ -1,0 +1,118 @@
+// Devices, models and contexts, as Python's classes hold them.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "python/src/arrays.h"
+#include "python/src/status.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cameo::python {
+
+class Device {
+public:
+  Device(cameo_device_kind kind, int ordinal, unsigned threads, unsigned checks, uint64_t seed);
+
+  bool isCuda() const { return info.kind == CAMEO_DEVICE_CUDA; }
+  int ordinal() const { return info.ordinal; }
+  std::string name() const { return info.name; }
+  unsigned arch() const { return info.arch; }
+  uint64_t totalMemory() const { return info.total_memory; }
+  /// "cuda:0" or "simulator".
+  std::string text() const;
+  cameo_device *get() const { return handle.get(); }
+
+private:
+  std::shared_ptr<cameo_device> handle;
+  cameo_device_info info = {};
+};
+
+/// An input, an output or a tap; -1 is an open size.
+struct Tensor {
+  std::string name;
+  cameo_dtype type = CAMEO_DTYPE_UNDEFINED;
+  std::vector<int64_t> dims;
+  std::vector<std::string> symbols;
+  bool isOnHost = false;
+};
+
+/// A model's file, loaded for a device or, without one, to be asked about.
+class Model {
+public:
+  Model(const std::string &path, std::shared_ptr<Device> device);
+  Model(nanobind::bytes bytes, std::shared_ptr<Device> device);
+
+  const std::shared_ptr<Device> &device() const { return on; }
+  std::vector<std::string> entries() const;
+  std::vector<Tensor> tensors(uint32_t entry, cameo_tensor_role role) const;
+  std::string manifest() const;
+  cameo_model *get() const { return handle.get(); }
+
+private:
+  std::shared_ptr<char> bytes; // aligned, where the model was loaded from memory
+  std::shared_ptr<cameo_model> handle;
+  std::shared_ptr<Device> on;
+};
+
+/// Device memory that is an output of a run, until somebody takes it by DLPack.
+nanobind::object makeDeviceArray(const Device &device, cameo_dtype type,
+                                 const std::vector<int64_t> &shape, void *&data);
+
+class Context {
+public:
+  Context(std::shared_ptr<Model> model, uint32_t entry, bool useGraphs);
+
+  /// Runs with an array for each input, or None for one that is a state. `outputs` has an array for each, to be
+  /// written to, or None where one is to be made: by `make`, of numpy's name of its elements and its shape, or where
+  /// that is None as device memory if `onDevice`, else by numpy. With a stream, a CUstream, that is where it runs; 0 is
+  /// the context's own. Waits unless `isAsynchronous` and no output is on the host. Returns the outputs.
+  nanobind::list run(nanobind::list inputs, nanobind::list outputs, nanobind::object make,
+                     bool onDevice, uint64_t stream, bool isAsynchronous);
+  /// The same, and a tuple (kernel, nodes, grid, block, start, duration) a launch.
+  nanobind::list profile(nanobind::list inputs);
+  /// Shapes of outputs, for inputs of which each is an array or a shape.
+  nanobind::list outputShapes(nanobind::list inputs);
+
+  void setState(uint32_t input, std::optional<uint32_t> output);
+  void setTaps(nanobind::object callback);
+  void synchronize();
+  bool isDone();
+  uint64_t arenaBytes();
+
+private:
+  struct Bound {
+    std::optional<Array> array;
+    std::vector<char> staged; // elements as Cameo has them, where the array's are not
+    bool isState = false;
+  };
+
+  cameo_status showTap(const cameo_tap &tap);
+  void check(cameo_status status);
+  void bindInputs(nanobind::list inputs);
+  void bindInput(uint32_t index, nanobind::handle given);
+  void bindNothing(uint32_t input);
+  std::vector<nanobind::object> bindOutputs(nanobind::list outputs, nanobind::object make,
+                                            bool onDevice);
+  void setShape(uint32_t index, const std::vector<int64_t> &shape);
+  std::vector<int64_t> outputShape(uint32_t index);
+  void checkDevice(const Array &array, const std::string &what) const;
+
+  std::shared_ptr<Model> model;
+  std::vector<Tensor> inputs, outputs;
+  std::vector<Bound> boundInputs, boundOutputs;
+  std::vector<std::vector<int64_t>> shapes; // of inputs, as they were set last
+  nanobind::object tapCallback;
+  std::optional<nanobind::python_error> raised; // by that callback
+  struct Destroy {
+    void operator()(cameo_context *context) const { cameo_context_destroy(context); }
+  };
+  std::unique_ptr<cameo_context, Destroy> handle; // the first to go, as it waits
+};
+
+} // namespace cameo::python

@@ -1,0 +1,430 @@
+#!/usr/bin/env python3
+"""Cases of package cameo with arrays of numpy's and of a library that speaks DLPack."""
+# SPDX-License-Identifier: Apache-2.0
+import json
+import os
+import sys
+import tempfile
+import threading
+from pathlib import Path
+
+import numpy
+import onnx
+from onnx import TensorProto, helper
+
+import cameo
+from python_checks import case, expect, expect_equal, expect_error, main
+
+F32 = numpy.float32
+
+
+def make(nodes, inputs, outputs, opset=17):
+    """A model of nodes (operator, inputs, outputs, attributes), and of values (name, type, shape)."""
+    graph = helper.make_graph(
+        [helper.make_node(operator, read, written, name=f"n{i}", **attributes)
+         for i, (operator, read, written, attributes) in enumerate(nodes)], "g",
+        [helper.make_tensor_value_info(*value) for value in inputs],
+        [helper.make_tensor_value_info(*value) for value in outputs])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
+
+
+def turned(element):
+    """y is x transposed, of any elements."""
+    return make([("Transpose", ["x"], ["y"], {"perm": [1, 0]})], [("x", element, ("N", "M"))],
+                [("y", element, None)], 21)
+
+
+def sums():
+    """Two inputs, two outputs: a + b, and a - b."""
+    return make([("Add", ["a", "b"], ["sum"], {}), ("Sub", ["a", "b"], ["difference"], {})],
+                [("a", TensorProto.FLOAT, ("N", 3)), ("b", TensorProto.FLOAT, ("N", 3))],
+                [("sum", TensorProto.FLOAT, None), ("difference", TensorProto.FLOAT, None)])
+
+
+def reshaped():
+    """x in a shape that is read on the host."""
+    return make([("Reshape", ["x", "shape"], ["r"], {}), ("Neg", ["r"], ["y"], {})],
+                [("x", TensorProto.FLOAT, ("N",)), ("shape", TensorProto.INT64, (2,))],
+                [("y", TensorProto.FLOAT, None)])
+
+
+def compiled(model, device="simulator", **options):
+    options.setdefault("target", "sim:sm_80")
+    return cameo.compile(model, device=device, **options)
+
+
+def layouts(array):
+    """The values of a 4x6 array, by name, as other views of memory."""
+    read_only = array.copy()
+    read_only.flags.writeable = False
+    padded = numpy.zeros((9, 14), array.dtype)
+    padded[1:9:2, 2:14:2] = array
+    unaligned = numpy.zeros(array.nbytes + 1, numpy.uint8)[1:].view(array.dtype).reshape(array.shape)
+    unaligned[...] = array
+    return {"contiguous": array, "fortran": numpy.asfortranarray(array), "strided": padded[1:9:2, 2:14:2],
+            "negative": array[::-1, ::-1].copy()[::-1, ::-1], "transposed": array.T.copy().T, "read-only": read_only,
+            "unaligned": unaligned, "row repeated": numpy.broadcast_to(array[1], (4, 6)),
+            "no rows": array[:0], "no columns": array[:, :0], "one row": array[2:3]}
+
+
+def elements(names):
+    for name in names:
+        yield name, getattr(TensorProto, name), helper.tensor_dtype_to_np_dtype(getattr(TensorProto, name))
+
+
+@case("numpy")
+def elements_and_layouts():
+    random = numpy.random.default_rng(0)
+    names = ["FLOAT", "DOUBLE", "FLOAT16", "BFLOAT16", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32",
+             "UINT64", "BOOL", "FLOAT8E4M3FN", "FLOAT8E5M2"]
+    for name, element, dtype in elements(names):
+        model = compiled(turned(element))
+        values = random.integers(0, 2 if name == "BOOL" else 90, (4, 6)).astype(dtype)
+        for layout, view in layouts(values).items():
+            try:
+                expect_equal(model(view), view.T)
+                out = numpy.zeros(view.T.shape, dtype)
+                expect(model(view, out=out) is out, "another array than out")
+                expect_equal(out, view.T)
+            except AssertionError as error:
+                raise AssertionError(f"{name}, {layout}: {error}") from error
+
+
+@case("numpy")
+def outputs_in_other_layouts():
+    model = compiled(turned(TensorProto.FLOAT))
+    x = numpy.arange(24, dtype=F32).reshape(6, 4)
+    for name, view in layouts(numpy.zeros((4, 6), F32)).items():
+        if name in ("read-only", "row repeated"):
+            expect_error(TypeError, "output 'y'", lambda view=view: model(x, out=view))
+        elif view.shape == (4, 6):
+            model(x, out=view)
+            expect_equal(numpy.ascontiguousarray(view), x.T)
+
+
+@case("numpy")
+def elements_of_four_bits():
+    random = numpy.random.default_rng(0)
+    for name, element, dtype in elements(["INT4", "UINT4"]):
+        model = compiled(turned(element), shapes={"N": 3, "M": 5})
+        values = random.integers(0, 8, (3, 5)).astype(numpy.int8) - (4 if name == "INT4" else 0)
+        for view in (values.astype(dtype), values.astype(dtype)[:, ::-1]):
+            expect_equal(model(view), numpy.ascontiguousarray(view.T))
+
+
+@case("numpy")
+def a_scalar():
+    model = compiled(make([("Neg", ["x"], ["y"], {})], [("x", TensorProto.FLOAT, ())], [("y", TensorProto.FLOAT, ())]))
+    expect_equal(model(numpy.array(3, F32)), numpy.array(-3, F32))
+
+
+@case("numpy")
+def several_inputs_and_outputs():
+    model = compiled(sums())
+    a, b = numpy.arange(6, dtype=F32).reshape(2, 3), numpy.full((2, 3), 10, F32)
+    for total, difference in (model(a, b), model(a=a, b=b), model(a, b=b), model.run({"b": b, "a": a}).values()):
+        expect_equal(total, a + b)
+        expect_equal(difference, a - b)
+    out = [numpy.empty((2, 3), F32), numpy.empty((2, 3), F32)]
+    first, second = model(a, b, out=out)
+    expect(first is out[0] and second is out[1], "other arrays than out")
+    only = numpy.empty((2, 3), F32)
+    results = model.run({"a": a, "b": b}, out={"difference": only})
+    expect(results["difference"] is only, "another array than out")
+    expect_equal(only, a - b)
+
+
+@case("numpy")
+def mistakes():
+    model = compiled(sums())
+    a = numpy.zeros((2, 3), F32)
+    refused = [
+        (TypeError, "no array for input 'b'", lambda: model(a)),
+        (TypeError, "2 inputs, not 3", lambda: model(a, a, a)),
+        (TypeError, "given twice", lambda: model(a, a=a)),
+        (KeyError, "no input is named 'c'; there are 'a', 'b'", lambda: model(a, c=a)),
+        (TypeError, "'b' has elements of float32, not of float64", lambda: model(a, a.astype(float))),
+        (TypeError, "elements of dtype('>f4') are in no model", lambda: model(a, a.astype(">f4"))),
+        (TypeError, "elements of dtype('O') are in no model", lambda: model(a, a.astype(object))),
+        (TypeError, "elements of dtype('<U32')", lambda: model(a, a.astype(str))),
+        (TypeError, "not list", lambda: model(a, [[0, 0, 0]])),
+        (TypeError, "not float", lambda: model(a, 1.0)),
+        (ValueError, "input 'b': rank 1", lambda: model(a, a[0])),
+        (ValueError, "input 'b'", lambda: model(a, a[:, :2])),
+        (ValueError, "'N'", lambda: model(a, a[:1])),
+        (TypeError, "2 outputs, not 1", lambda: model(a, a, out=a)),
+        (ValueError, "(2, 3), not (3, 2)", lambda: model(a, a, out=[a.copy(), a.reshape(3, 2).copy()])),
+        (TypeError, "elements of float32, not of int32", lambda: model(a, a, out=[a.astype("i4"), a.copy()])),
+        (KeyError, "no output is named 'x'", lambda: model.run({"a": a, "b": a}, out={"x": a})),
+        (TypeError, "a stream was expected", lambda: model(a, a, stream="0")),
+        (ValueError, "a device is", lambda: cameo.Model(__file__, device="gpu")),
+        (FileNotFoundError, "/no/such/file", lambda: cameo.Model("/no/such/file")),
+        (IsADirectoryError, "folder", lambda: cameo.Model("/")),
+        (cameo.ModelFileError, "not a model", lambda: cameo.Model(__file__)),
+        (cameo.ModelFileError, "", lambda: cameo.Model(b"none")),
+        (ValueError, "one run", lambda: model.benchmark(a, a, runs=0)),
+    ]
+    for kind, text, call in refused:
+        expect_error(kind, text, call)
+    expect_equal(model(a, a)[0], a)  # as before
+
+
+@case("numpy")
+def no_driver():
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.plan"
+        cameo.compile(sums(), output=path, target="sim:sm_80")
+        model = cameo.Model(path)
+        expect(model.device is None, "a device that nobody asked for")
+        expect([t.name for t in model.inputs] == ["a", "b"], "inputs without a device")
+        error = expect_error(cameo.DriverError, "no CUDA driver", lambda: model(numpy.zeros((1, 3), F32)))
+        expect('device="simulator"' in "".join(error.__notes__), "no hint")
+
+
+@case("numpy")
+def every_status_has_an_exception():
+    from cameo import _errors, _runtime
+    for name in _runtime.status_names()[1:]:
+        error = _errors.of_status(name, "text")
+        expect(type(error) is not cameo.Error and error.status == name, f"{name} is {type(error).__name__}")
+
+
+@case("numpy")
+def descriptions():
+    model = compiled(reshaped())
+    expect(model.inputs == (cameo.TensorInfo("x", "float32", ("N",)), cameo.TensorInfo("shape", "int64", (2,), True)),
+           str(model.inputs))
+    expect("x: float32[N]" in repr(model), repr(model))
+    expect(model.output_shapes((6,), numpy.array([2, 3])) == {"y": (2, 3)}, "shapes by a value")
+    expect(compiled(sums()).output_shapes(a=(5, 3), b=(5, 3)) == {"sum": (5, 3), "difference": (5, 3)}, "shapes")
+    x = numpy.arange(6, dtype=F32)
+    for shape in ((2, 3), (3, 2), (6, 1)):
+        expect_equal(model(x, numpy.array(shape)), -x.reshape(shape))
+
+
+@case("numpy")
+def bytes_and_files():
+    with tempfile.TemporaryDirectory() as folder:
+        first, second = Path(folder) / "a.plan", Path(folder) / "b.plan"
+        model = compiled(sums())
+        model.save(first)
+        again = cameo.Model(first.read_bytes(), device="simulator")
+        again.save(second)
+        expect(first.read_bytes() == second.read_bytes(), "saved otherwise")
+        a = numpy.ones((2, 3), F32)
+        expect_equal(again(a, a)[0], a + a)
+        for emit in ("exe", "lib", "plan"):
+            path = Path(folder) / emit
+            expect_equal(compiled(sums(), output=path, emit=emit)(a, a)[0], a + a)
+            expect_equal(cameo.Model(path, device="simulator")(a, a)[0], a + a)
+
+
+@case("numpy")
+def states():
+    model = compiled(make([("Add", ["x", "before"], ["after"], {})],
+                          [("x", TensorProto.FLOAT, (3,)), ("before", TensorProto.FLOAT, (3,))],
+                          [("after", TensorProto.FLOAT, (3,))]))
+    x = numpy.array([1, 2, 3], F32)
+    context = model.context()
+    context.set_state("before", "after")
+    for steps in (1, 2, 3):
+        expect_equal(context(x, None), x * steps)
+    expect_equal(context(x, x * 10), x * 11)
+    expect_equal(context(x, None), x * 12)
+    context.set_state("before", None)
+    expect_error(cameo.InvalidArgumentError, "before", lambda: context(x, None))
+    expect_error(KeyError, "no output is named 'later'", lambda: context.set_state("before", "later"))
+
+
+@case("numpy")
+def an_array_that_is_gone_is_not_read():
+    context = compiled(sums()).context()
+    a = numpy.ones((2, 3), F32)
+    context(a, a.copy())
+    expect_error(cameo.InvalidArgumentError, "'b'", lambda: context(a, None))
+
+
+@case("numpy")
+def taps():
+    model = compiled(make([("Neg", ["x"], ["a"], {}), ("Exp", ["a"], ["b"], {}), ("Add", ["b", "x"], ["y"], {})],
+                          [("x", TensorProto.FLOAT, (4,))], [("y", TensorProto.FLOAT, (4,))]),
+                     taps=["n0", "n1"], level=0)
+    expect({t.name for t in model.taps} == {"n0", "n1"}, str(model.taps))
+    x = numpy.linspace(0, 1, 4, dtype=F32)
+    context, seen = model.context(), {}
+    context.set_taps(lambda name, value: seen.__setitem__(name, value.copy()))
+    y = context(x)
+    expect_equal(seen["n0"], -x)
+    expect(numpy.allclose(seen["n1"], numpy.exp(-x), rtol=1e-6), "b")
+    context.set_taps(lambda name, value: value * 0 if name == "n0" else None)
+    expect(numpy.allclose(context(x), x + 1), "a value that is written over")
+    context.set_taps(lambda name, value: 1 / 0)
+    expect_error(ZeroDivisionError, "", lambda: context(x))
+    context.set_taps(lambda name, value: value[:1])
+    expect_error(TypeError, "another value must be", lambda: context(x))
+    context.set_taps(None)
+    expect_equal(context(x), y)
+
+
+@case("numpy")
+def profiles_and_benchmarks():
+    model = compiled(sums())
+    a = numpy.ones((2, 3), F32)
+    launches = model.profile(a, a)
+    expect({node for launch in launches for node in launch.nodes} == {"n0", "n1"}, str(launches))
+    expect(all(launch.duration > 0 and launch.block[0] > 0 for launch in launches), str(launches))
+    timing = model.benchmark(a, a, runs=5, warmup=1)
+    expect(timing.runs == 5 and 0 < timing.fastest <= timing.median <= timing.slowest, str(timing))
+
+
+@case("numpy")
+def threads():
+    model = compiled(sums())
+    problems = []
+
+    def work(seed):
+        random = numpy.random.default_rng(seed)
+        for _ in range(50):
+            a, b = random.normal(size=(2, int(random.integers(0, 6)), 3)).astype(F32)
+            total, difference = model(a, b)
+            if not (numpy.array_equal(total, a + b) and numpy.array_equal(difference, a - b)):
+                problems.append(seed)
+    running = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for thread in running:
+        thread.start()
+    for thread in running:
+        thread.join()
+    expect(not problems, f"wrong values of threads {problems}")
+
+
+@case("compile")
+def diagnostics():
+    unsupported = make([("Relu", ["x"], ["a"], {}), ("Nothing", ["a"], ["b"], {}), ("Nowhere", ["b"], ["y"], {})],
+                       [("x", TensorProto.FLOAT, (2,))], [("y", TensorProto.FLOAT, None)])
+    error = expect_error(cameo.CompileError, "is not an operator", lambda: cameo.compile(unsupported))
+    nodes = [note.where for message in error.diagnostics for note in message.notes]
+    expect(nodes == ["n1", "n2"], str(nodes))
+    expect_error(cameo.CompileError, "--precision: 'fp12'", lambda: cameo.compile(sums(), precision="fp12"))
+    expect_error(cameo.CompileError, "No such file", lambda: cameo.compile("/no/such.onnx"))
+    expect_error(ValueError, "needs an output", lambda: cameo.compile(sums(), emit="exe"))
+    expect_error(TypeError, "samples are", lambda: cameo.compile(sums(), calibration_data=numpy.zeros(3)))
+
+
+@case("compile")
+def options():
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.json"
+        model = compiled(sums(), shapes={"N": 4}, level=1, jobs=1, report=report, precision_of={"n0": "fp16"},
+                         options=["--remarks"])
+        expect(model.inputs[0].shape == (4, 3), str(model.inputs))
+        expect("launches" in "".join(model.compilation.summary), str(model.compilation))
+        expect(any(m.severity == "remark" for m in model.compilation.diagnostics), str(model.compilation))
+        expect(json.loads(report.read_text()), "no report")
+        path = Path(folder) / "sums.onnx"
+        onnx.save(sums(), path)
+        for source in (path, str(path), path.read_bytes()):
+            expect(compiled(source, target=["sim:sm_80", "ptx"], shapes={"a": (4, 3)}).inputs[0].shape == (4, 3),
+                   "another source")
+        expect(compiled(sums(), shapes={"N": None}).inputs[0].shape == ("N", 3), "a size left open")
+
+
+@case("compile")
+def int8_by_arrays():
+    weights = numpy.random.default_rng(0).normal(size=(8, 8)).astype(F32)
+    model = make([("MatMul", ["x", "w"], ["y"], {})], [("x", TensorProto.FLOAT, ("N", 8))],
+                 [("y", TensorProto.FLOAT, None)])
+    model.graph.initializer.append(onnx.numpy_helper.from_array(weights, "w"))
+    samples = numpy.random.default_rng(1).normal(size=(64, 8)).astype(F32)
+    steps = []
+    quantized = compiled(model, precision="int8", calibration_data={"x": samples}, accuracy="20dB",
+                         on_progress=lambda *step: steps.append(step))
+    expect(steps and all(0 <= done <= every for _, done, every in steps), str(steps))
+    wanted, got = samples @ weights, quantized(samples)
+    expect(0 < numpy.abs(got - wanted).max() < 0.1 * numpy.abs(wanted).max(), "not of 8 bits, or wrong")
+
+
+class OfLibrary:
+    """An array of a library that speaks DLPack and is not numpy: this module, which has from_dlpack."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+def from_dlpack(array):
+    return OfLibrary(array)
+
+
+def on_gpu(model):
+    """A model on the fake driver's GPU, which takes the kernels' work from the model's image for the simulator."""
+    path = Path(tempfile.mkdtemp()) / "model.plan"
+    cameo.compile(model, output=path, target="sm_90a,sim:sm_90a")
+    os.environ["FAKECUDA_ARTEFACT"] = str(path)
+    return cameo.Model(path, device="cuda:0")
+
+
+def outputs_on_device(model, *arrays):
+    """Outputs in device memory, which the package makes where inputs are there."""
+    arrays = list(arrays)
+    context = cameo._runtime.Context(model._handle, 0, True)  # pylint: disable=protected-access
+    return [OfLibrary(value) for value in context.run(arrays, [None] * len(model.outputs), None, True, 0, False)]
+
+
+@case("cuda")
+def device_memory():
+    model = on_gpu(sums())
+    expect(str(model.device) == "cuda:0" and model.device.arch == 90, str(model.device))
+    a, b = numpy.arange(6, dtype=F32).reshape(2, 3), numpy.full((2, 3), 7, F32)
+    expect_equal(model(a, b)[0], a + b)
+    here = outputs_on_device(model, a, b)  # a + b and a - b
+    expect(here[0].__dlpack_device__() == (2, 0), "no device memory")
+    for stream in (None, 2):
+        results = model(*here, stream=stream)
+        expect(all(isinstance(value, OfLibrary) and value.__dlpack_device__() == (2, 0) for value in results),
+               "outputs elsewhere")
+        totals = numpy.zeros((2, 3), F32), numpy.zeros((2, 3), F32)
+        model(*results, out=totals)
+        expect_equal(totals[0], 2 * (a + b))
+        expect_equal(totals[1], 2 * (a - b))
+    model(a, here[1], out=totals)
+    expect_equal(totals[1], b)
+    simulated = cameo.compile(sums(), device="simulator", target="sim:sm_90a")
+    expect_error(TypeError, "is on cuda:0, the model on simulator", lambda: simulated(*here))
+
+
+@case("cuda-values")
+def values_read_on_the_host():
+    """A shape that is in device memory."""
+    nodes = [("Add", ["shape", "shape"], ["twice"], {}), ("Reshape", ["x", "twice"], ["r"], {}),
+             ("Neg", ["r"], ["y"], {})]
+    model = on_gpu(make(nodes, [("x", TensorProto.FLOAT, ("N",)), ("shape", TensorProto.INT64, (2,))],
+                        [("twice", TensorProto.INT64, (2,)), ("y", TensorProto.FLOAT, None)]))
+    x = numpy.arange(16, dtype=F32)
+    shape = outputs_on_device(model, x, numpy.array([2, 2]))[0]  # 4, 4
+    expect(shape.__dlpack_device__() == (2, 0), "no device memory")
+    x = numpy.arange(64, dtype=F32)
+    out = numpy.zeros(2, numpy.int64), numpy.zeros((8, 8), F32)
+    model(x, shape, out=out)
+    expect_equal(out[1], -x.reshape(8, 8))
+
+
+def plans(folder):
+    """Models for those who have no onnx."""
+    cameo.compile(sums(), output=folder / "sums.plan", target="sim:sm_80")
+    for name in ("DOUBLE", "FLOAT16", "BFLOAT16", "INT8", "INT16", "INT32", "INT64", "UINT8", "BOOL"):
+        cameo.compile(turned(getattr(TensorProto, name)), output=folder / f"turned-{name}.plan",
+                      target="sim:sm_80")
+
+
+if __name__ == "__main__":
+    sys.modules["python_cases"] = sys.modules["__main__"]
+    OfLibrary.__module__ = "python_cases"  # whose from_dlpack is there
+    if sys.argv[1] == "plans":
+        plans(Path(sys.argv[2]))
+    else:
+        main()

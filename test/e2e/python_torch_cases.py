@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""Cases of package cameo with tensors of torch, by an interpreter that has torch and no onnx."""
+# SPDX-License-Identifier: Apache-2.0
+import sys
+from pathlib import Path
+
+import numpy
+import torch
+
+import cameo
+from python_checks import case, expect, expect_error, main
+
+
+def plan(name):
+    """A model that python_cases.py has compiled."""
+    return cameo.Model(Path(sys.argv[2]) / f"{name}.plan", device="simulator")
+
+
+@case("torch")
+def tensors_of_torch():
+    model = plan("sums")
+    a, b = torch.arange(6, dtype=torch.float32).reshape(2, 3), torch.full((2, 3), 3.0)
+    for x, y in ((a, b), (a.T.contiguous().T, b), (a.flip(0), b.expand(2, 3)), (a, b[:1].expand(2, 3))):
+        total, difference = model(x, y)
+        expect(isinstance(total, torch.Tensor) and total.dtype == torch.float32, f"a {type(total)}")
+        expect(torch.equal(total, x + y) and torch.equal(difference, x - y), "values")
+    out = [torch.empty(2, 3), torch.empty(3, 2).T]
+    model(a, b, out=out)
+    expect(torch.equal(out[0], a + b) and torch.equal(out[1], a - b), "out")
+    memory = out[0].data_ptr()
+    expect(model(a, b, out=out)[0].data_ptr() == memory, "copied")
+    expect(isinstance(model(a.numpy(), b)[0], numpy.ndarray), "the first array decides")
+    expect_error(TypeError, "gradient", lambda: model(a.clone().requires_grad_(), b))
+    expect_error(TypeError, "elements of float32, not of float16", lambda: model(a.half(), b))
+
+
+@case("torch")
+def elements_of_torch():
+    for name in ("float64", "float16", "bfloat16", "int8", "int16", "int32", "int64", "uint8", "bool"):
+        dtype = getattr(torch, name)
+        x = torch.tensor([[0, 1, 1], [1, 0, 1]]).to(dtype)
+        y = plan(f"turned-{'DOUBLE' if name == 'float64' else name.upper()}")(x)
+        expect(y.dtype == dtype, f"{name}: {y.dtype}")
+        expect(torch.equal(y.float(), x.T.float()), name)
+
+
+@case("torch")
+def a_module_of_torch():
+    module = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Dropout(), torch.nn.Linear(8, 2))
+    module.train()
+    x = torch.randn(5, 4)
+    model = cameo.from_torch(module, x, dynamic_axes={0: {0: "batch"}}, target="sim:sm_80", device="simulator")
+    expect(module.training, "the module is left in another mode")
+    module.eval()
+    with torch.no_grad():
+        for rows in (x, x[:2]):
+            expect(torch.allclose(model(rows), module(rows), atol=1e-6), "values")
+
+
+if __name__ == "__main__":
+    main()
