@@ -337,6 +337,11 @@ const Setter kSetters[] = {
     {OPT_quiet, [](CameocOptions &o, StringRef) { return setFlag(o.quiet); }},
     {OPT_message_format, setMessageFormat},
     {OPT_inspect, [](CameocOptions &o, StringRef) { return setFlag(o.inspect); }},
+    {OPT_inspect_eq,
+     [](CameocOptions &o, StringRef v) {
+       o.inspect = o.inspectAsJson = true;
+       return checkChoice(v, {"json"});
+     }},
     {OPT_remarks, [](CameocOptions &o, StringRef) { return setFlag(o.remarks); }},
     {OPT_Werror, [](CameocOptions &o, StringRef) { return setFlag(o.warningsAreErrors); }},
     {OPT_time, [](CameocOptions &o, StringRef) { return setFlag(o.time); }},

@@ -52,6 +52,7 @@ struct CameocOptions {
   bool remarks = false;
   bool quiet = false;
   bool inspect = false; // instead of compiling
+  bool inspectAsJson = false;
   bool warningsAreErrors = false;
   std::string report, header, depfile; // empty: none
   unsigned jobs = 0;                   // 0: one a core

@@ -28,7 +28,8 @@ def O : Short<"O", "LEVEL",
     "to rounding">;
 def j : Short<"j", "N", "threads; default one a core">;
 def inspect : Switch<"inspect",
-    "compiles nothing: says the model's inputs, outputs, operators, and what cannot be compiled">;
+    "compiles nothing: says the model's inputs, outputs, operators, and what cannot be compiled; =json: as JSON">;
+def inspect_eq : Joined<["--"], "inspect=">;
 }
 defm target : Value<"target", "LIST", outputs,
     "GPUs: sm_80, sm_90a:h200, ptx, ptx:sm_80, sim:sm_80 (the simulator), native; default "

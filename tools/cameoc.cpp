@@ -424,7 +424,7 @@ int inspect(const CameocOptions &options) {
   };
   if (llvm::Error error = checkInput(options.input))
     return fail(options.messages, std::move(error), Usage);
-  if (succeeded(inspectModel(options.input, compile, llvm::outs())))
+  if (succeeded(inspectModel(options.input, compile, options.inspectAsJson, llvm::outs())))
     return Good;
   noteModelHint(options.messages, options.input);
   return isUsage ? Usage : Negative;

@@ -6,7 +6,7 @@
 """
 
 # SPDX-License-Identifier: Apache-2.0
-from cameo._compile import Compilation, Diagnostic, compile  # noqa: A004
+from cameo._compile import Compilation, Diagnostic, compare, compile, inspect  # noqa: A004
 from cameo._errors import (BusyError, CompileError, DriverError, Error, InternalError, InvalidArgumentError,
                            KernelFaultError, ModelFileError, NoCodeError, NotFoundError, OutOfMemoryError,
                            OutOfRangeError, UnsupportedError)

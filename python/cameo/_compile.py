@@ -96,9 +96,9 @@ def _arguments(given, folder):
     return [argument for name, value in given.items() if value is not None for argument in forms[name](value)]
 
 
-def run_tool(name, arguments, on_progress=None):
+def run_tool(name, arguments, on_progress=None, codes=(0,)):
     """Runs one of the compiler's programs, and returns its standard output and what it said. A CompileError where it
-    fails."""
+    ends with another code than `codes`."""
     path, environment = tool(name)
     with tempfile.TemporaryFile() as output, subprocess.Popen(
             [path, *arguments], stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.PIPE,
@@ -121,12 +121,53 @@ def run_tool(name, arguments, on_progress=None):
             process.kill()
             raise
         code = process.wait()
-        if code:
+        if code not in codes:
             errors = [str(message) for message in diagnostics if message.severity == "error"]
             text = "\n".join(errors or other or [f"{name} ended with {code}"])
             raise CompileError(text, diagnostics)
         output.seek(0)
         return output.read(), Compilation(tuple(summary), tuple(diagnostics))
+
+
+def _onnx_file(model, folder):
+    """The path of a model; its bytes, or an onnx.ModelProto, are written into the folder."""
+    if isinstance(model, (str, os.PathLike)):
+        return os.fspath(model)
+    data = bytes(model) if isinstance(model, (bytes, bytearray)) else model.SerializeToString()
+    path = os.path.join(folder, "model.onnx")
+    with open(path, "wb") as file:
+        file.write(data)
+    return path
+
+
+def inspect(model, *, shapes=None):
+    """What an ONNX model is, without compiling it: a dictionary with inputs, outputs, operators and whether all of it is
+    supported, as `cameoc --inspect=json` prints it. `problems` has what is not, as `Diagnostic`."""
+    with tempfile.TemporaryDirectory(prefix="cameo-") as folder:
+        arguments = ["--inspect=json", _onnx_file(model, folder), "--message-format=json",
+                     *_arguments({"shapes": shapes}, folder)]
+        output, said = run_tool("cameoc", arguments, codes=(0, 1))
+    errors = [message for message in said.diagnostics if message.severity == "error"]
+    if not output:
+        raise CompileError("\n".join(map(str, errors)), said.diagnostics)
+    return {**json.loads(output), "problems": errors}
+
+
+def compare(model, data, *, precision=("fp32", "fp16"), calibration_data=None, labels=None, values=None, device=None,
+            shapes=None, level=None, options=()):
+    """A model at several precisions, the reference first, side by side: a dictionary, as `cameo-compare --report=FILE.json`
+    writes it. `data` and `calibration_data` are paths, or {input: array} with samples along the first axis."""
+    with tempfile.TemporaryDirectory(prefix="cameo-") as folder, tempfile.TemporaryDirectory(prefix="cameo-") as other:
+        report = os.path.join(folder, "report.json")
+        arguments = [_onnx_file(model, folder), f"--data={_samples(data, folder)}", f"--report={report}",
+                     f"--precision={_joined(precision, ',')}",
+                     *_arguments({"calibration_data": calibration_data, "shapes": shapes, "level": level}, other)]
+        for name, value in {"labels": labels, "values": values, "device": device}.items():
+            if value is not None:
+                arguments.append(f"--{name}={_joined(value, ';') if name == 'values' else os.fspath(value)}")
+        run_tool("cameo-compare", [*arguments, *options])
+        with open(report, encoding="utf-8") as file:
+            return json.load(file)
 
 
 def compile(model, *, output=None, emit=None, device=None, target=None, precision=None,  # noqa: A001
@@ -157,13 +198,8 @@ def compile(model, *, output=None, emit=None, device=None, target=None, precisio
                  cache_dir=cache_dir, jobs=jobs)
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="cameo-"))
-        if not isinstance(model, (str, os.PathLike)):
-            data = bytes(model) if isinstance(model, (bytes, bytearray)) else model.SerializeToString()
-            model = os.path.join(folder, "model.onnx")
-            with open(model, "wb") as file:
-                file.write(data)
         path = os.path.join(folder, "model.plan") if output is None else os.fspath(output)
-        arguments = [os.fspath(model), "-o", path, "--message-format=json", f"--emit={emit or 'plan'}",
+        arguments = [_onnx_file(model, folder), "-o", path, "--message-format=json", f"--emit={emit or 'plan'}",
                      *_arguments(given, folder), *options]
         _, compilation = run_tool("cameoc", arguments, on_progress)
         compiled = Model(path, device=device)

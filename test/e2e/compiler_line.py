@@ -3,6 +3,7 @@
 files, what a missing file of external data is told as, and exit codes."""
 # SPDX-License-Identifier: Apache-2.0
 import argparse
+import collections
 import json
 import re
 import sys
@@ -141,6 +142,16 @@ def check_names(tests):
     nodes = {node.name for node in tests.model.graph.node}
     wrong = [name for name in names if not any(name.startswith(node) for node in nodes)]
     tests.expect("names", kernels and not wrong, f"{wrong} of {names}", step)
+
+
+def check_inspection_as_json(tests):
+    step = tests.run("--inspect=json", "model.onnx", "--shapes=S:5")
+    found = json.loads(step.output) if step.code == 0 else {}
+    operators = collections.Counter(node.op_type for node in tests.model.graph.node if node.op_type != "Constant")
+    tests.expect("inspect-json", found.get("operators") == dict(operators) and found["supported"] and
+                 found["inputs"] == [{"name": "x", "type": "float", "shape": ["N", 5, 32]}] and
+                 found["open_sizes"] == ["N"] and found["flop"] > 0, step.output, step)
+    tests.judge("inspect-xml", tests.run("--inspect=xml", "model.onnx"), 2, "'xml' is not json")
 
 
 def check_inspection(tests):
@@ -309,6 +320,7 @@ def main():
     check_message_format(tests)
     check_names(tests)
     check_inspection(tests)
+    check_inspection_as_json(tests)
     check_sizes(tests)
     check_files(tests)
     check_header(tests)

@@ -329,6 +329,27 @@ def options():
 
 
 @case("compile")
+def inspections():
+    found = cameo.inspect(sums())
+    expect(found["supported"] and found["open_sizes"] == ["N"] and found["operators"] == {"Add": 1, "Sub": 1} and
+           found["inputs"][0] == {"name": "a", "type": "float", "shape": ["N", 3]} and not found["problems"], str(found))
+    expect(cameo.inspect(sums(), shapes={"N": 2})["inputs"][1]["shape"] == [2, 3], "a size that is given")
+    found = cameo.inspect(make([("Nothing", ["x"], ["y"], {})], [("x", TensorProto.FLOAT, ())],
+                               [("y", TensorProto.FLOAT, None)]))
+    expect(not found["supported"] and found["inputs"][0]["shape"] == [] and found["outputs"][0]["shape"] is None and
+           found["problems"][0].notes[0].where == "n0", str(found))
+    expect_error(cameo.CompileError, "No such file", lambda: cameo.inspect("/no/such.onnx"))
+
+
+@case("compile")
+def comparisons():
+    x = numpy.random.default_rng(0).normal(size=(16, 3)).astype(F32)
+    report = cameo.compare(sums(), {"a": x, "b": x[::-1]}, precision=["fp32", "fp16"])
+    expect("fp16" in json.dumps(report), str(report)[:300])
+    expect_error(cameo.CompileError, "fp12", lambda: cameo.compare(sums(), {"a": x, "b": x}, precision="fp12"))
+
+
+@case("compile")
 def int8_by_arrays():
     weights = numpy.random.default_rng(0).normal(size=(8, 8)).astype(F32)
     model = make([("MatMul", ["x", "w"], ["y"], {})], [("x", TensorProto.FLOAT, ("N", 8))],
