@@ -1,6 +1,8 @@
 """Compiling models: cameoc, called as a program of its own."""
 
 # SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
 import contextlib
 import json
 import os
@@ -8,11 +10,15 @@ import shutil
 import subprocess
 import tempfile
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from cameo._errors import CompileError
-from cameo._model import Model
+from cameo._model import Array, Device, Model, Path
+
+Samples = Path | Mapping[str, Array]
+Sizes = Mapping[str, int | None | Sequence[int | None]]
 
 
 @dataclass(frozen=True)
@@ -23,7 +29,7 @@ class Diagnostic:
     severity: str
     where: str
     text: str
-    notes: tuple = ()
+    notes: tuple[Diagnostic, ...] = ()
 
     def __str__(self):
         head = f"{self.where}: {self.severity}: " if self.where else f"{self.severity}: "
@@ -38,8 +44,8 @@ class Diagnostic:
 class Compilation:
     """What cameoc said of a model that it compiled: the lines of its summary, warnings and remarks."""
 
-    summary: tuple
-    diagnostics: tuple
+    summary: tuple[str, ...]
+    diagnostics: tuple[Diagnostic, ...]
 
 
 def tool(name):
@@ -140,7 +146,7 @@ def _onnx_file(model, folder):
     return path
 
 
-def inspect(model, *, shapes=None):
+def inspect(model: Any, *, shapes: Sizes | None = None) -> dict[str, Any]:
     """What an ONNX model is, without compiling it: a dictionary with inputs, outputs, operators and whether all of it is
     supported, as `cameoc --inspect=json` prints it. `problems` has what is not, as `Diagnostic`."""
     with tempfile.TemporaryDirectory(prefix="cameo-") as folder:
@@ -153,8 +159,10 @@ def inspect(model, *, shapes=None):
     return {**json.loads(output), "problems": errors}
 
 
-def compare(model, data, *, precision=("fp32", "fp16"), calibration_data=None, labels=None, values=None, device=None,
-            shapes=None, level=None, options=()):
+def compare(model: Any, data: Samples, *, precision: str | Iterable[str] = ("fp32", "fp16"),
+            calibration_data: Samples | None = None, labels: Path | None = None,
+            values: str | Iterable[str] | None = None, device: str | None = None, shapes: Sizes | None = None,
+            level: int | None = None, options: Iterable[str] = ()) -> dict[str, Any]:
     """A model at several precisions, the reference first, side by side: a dictionary, as `cameo-compare --report=FILE.json`
     writes it. `data` and `calibration_data` are paths, or {input: array} with samples along the first axis."""
     with tempfile.TemporaryDirectory(prefix="cameo-") as folder, tempfile.TemporaryDirectory(prefix="cameo-") as other:
@@ -162,17 +170,20 @@ def compare(model, data, *, precision=("fp32", "fp16"), calibration_data=None, l
         arguments = [_onnx_file(model, folder), f"--data={_samples(data, folder)}", f"--report={report}",
                      f"--precision={_joined(precision, ',')}",
                      *_arguments({"calibration_data": calibration_data, "shapes": shapes, "level": level}, other)]
-        for name, value in {"labels": labels, "values": values, "device": device}.items():
-            if value is not None:
-                arguments.append(f"--{name}={_joined(value, ';') if name == 'values' else os.fspath(value)}")
+        given = {"labels": labels, "device": device, "values": None if values is None else _joined(values, ";")}
+        arguments += [f"--{name}={value}" for name, value in given.items() if value is not None]
         run_tool("cameo-compare", [*arguments, *options])
         with open(report, encoding="utf-8") as file:
             return json.load(file)
 
 
-def compile(model, *, output=None, emit=None, device=None, target=None, precision=None,  # noqa: A001
-            precision_of=None, calibration_data=None, ranges=None, accuracy=None, shapes=None, taps=None, level=None,
-            report=None, cache_dir=None, jobs=None, options=(), on_progress=None):
+def compile(model: Any, *, output: Path | None = None, emit: str | None = None,  # noqa: A001
+            device: str | Device | None = None, target: str | Iterable[str] | None = None, precision: str | None = None,
+            precision_of: Mapping[str, str] | None = None, calibration_data: Samples | None = None,
+            ranges: Path | None = None, accuracy: str | None = None, shapes: Sizes | None = None,
+            taps: str | Iterable[str] | None = None, level: int | None = None, report: Path | None = None,
+            cache_dir: Path | None = None, jobs: int | None = None, options: Iterable[str] = (),
+            on_progress: Callable[[str, int, int], Any] | None = None) -> Model:
     """Compiles an ONNX model, and returns it as a `Model` for `device`.
 
     `model` is a path, a model's bytes or an onnx.ModelProto. The options are cameoc's, as `cameoc --help-all` has them:

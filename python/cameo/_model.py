@@ -1,17 +1,26 @@
 """Models that are called with arrays."""
 
 # SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
 import os
 import re
 import shutil
 import statistics
 import sys
 import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from cameo import _runtime
 from cameo._errors import DriverError
 
+if TYPE_CHECKING:
+    from cameo._compile import Compilation
+
+Array = Any  # of numpy, or with __dlpack__
+Path = str | os.PathLike[str]
 Device = _runtime.Device
 
 
@@ -23,7 +32,7 @@ class TensorInfo:
 
     name: str
     dtype: str
-    shape: tuple
+    shape: tuple[int | str | None, ...]
     is_on_host: bool = False
 
 
@@ -32,9 +41,9 @@ class Launch:
     """A kernel of a run: the ONNX nodes that it computes, and its times in milliseconds."""
 
     kernel: str
-    nodes: tuple
-    grid: tuple
-    block: tuple
+    nodes: tuple[str, ...]
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
     start: float
     duration: float
 
@@ -49,7 +58,7 @@ class Timing:
     slowest: float
 
 
-def device_of(text):
+def device_of(text: str | Device) -> Device:
     """A Device: of one, of "cuda", "cuda:1" or "simulator"."""
     if isinstance(text, Device):
         return text
@@ -98,56 +107,58 @@ def _maker(torch, first):
 class Context:
     """Runs a model, by one thread at a time, with memory, states and taps of its own. Called as the model is."""
 
-    def __init__(self, model, use_graphs=True):
+    def __init__(self, model: Model, use_graphs: bool = True):
         model._load()
         self._handle = _runtime.Context(model._handle, model._entry, use_graphs)
         self._inputs = model._input_index
         self._outputs = model._output_index
 
-    def __call__(self, *arrays, out=None, stream=None, **named):
+    def __call__(self, *arrays: Array, out: Array | Sequence[Array] | None = None, stream: Any = None,
+                 **named: Array) -> Any:
         results = self._run(self._list(arrays, named), out, stream)
         return results[0] if len(results) == 1 else tuple(results)
 
-    def run(self, feeds, out=None, stream=None):
+    def run(self, feeds: Mapping[str, Array], out: Mapping[str, Array] | None = None,
+            stream: Any = None) -> dict[str, Array]:
         """A dictionary of outputs by name, for one of inputs. `out` may have arrays for some outputs."""
         if out is not None:
             out = self._by_name(out, self._outputs, "output")
         results = self._run(self._by_name(feeds, self._inputs, "input"), out, stream)
         return dict(zip(self._outputs, results))
 
-    def output_shapes(self, *inputs, **named):
+    def output_shapes(self, *inputs: Any, **named: Any) -> dict[str, tuple[int, ...]]:
         """Shapes of outputs by name, for inputs of which each is an array or a shape. An input whose values decide
         about shapes needs an array."""
         return dict(zip(self._outputs, self._handle.output_shapes(self._list(inputs, named))))
 
-    def set_state(self, input, output):  # noqa: A002
+    def set_state(self, input: str, output: str | None) -> None:  # noqa: A002
         """After each run `output` becomes `input`, which begins with the array of the first run, or with zeros where
         that passes None. An `output` of None ends it."""
         number = None if output is None else self._index(self._outputs, output, "output")
         self._handle.set_state(self._index(self._inputs, input, "input"), number)
 
-    def set_taps(self, callback):
+    def set_taps(self, callback: Callable[[str, Array], Array | None] | None) -> None:
         """Calls `callback(name, array)` for each tapped value of the runs to come, in order. An array that it returns
         is written over the value; an exception ends the run. None ends it. Models are compiled with taps=..."""
         self._handle.set_taps(callback)
 
-    def profile(self, *arrays, **named):
+    def profile(self, *arrays: Array, **named: Array) -> list[Launch]:
         """Runs once more slowly, and returns its launches."""
         return [Launch(kernel, tuple(nodes.split(",")) if nodes else (), grid, block, start, duration)
                 for kernel, nodes, grid, block, start, duration
                 in self._handle.profile(self._list(arrays, named))]
 
-    def synchronize(self):
+    def synchronize(self) -> None:
         """Waits for runs that were enqueued."""
         self._handle.synchronize()
 
     @property
-    def is_done(self):
+    def is_done(self) -> bool:
         """True once they are done, without waiting."""
         return self._handle.is_done()
 
     @property
-    def arena_bytes(self):
+    def arena_bytes(self) -> int:
         """Device memory of intermediate values, for the shapes of the last run."""
         return self._handle.arena_bytes()
 
@@ -218,14 +229,12 @@ class Model:
     Calls of several threads at once run in contexts of their own.
     """
 
-    def __init__(self, source, device=None, entry=None):
-        self._path = None if isinstance(source, (bytes, bytearray)) else os.fspath(source)
-        self._data = bytes(source) if self._path is None else None
-        if self._path is not None:
-            os.stat(self._path)
-            if os.path.isdir(self._path):
-                raise IsADirectoryError(f"'{self._path}' is a folder")
-        self._asked = device
+    def __init__(self, source: Path | bytes, device: str | Device | None = None, entry: str | None = None):
+        self._source = source if isinstance(source, bytes) else os.fspath(source)
+        if isinstance(self._source, str):
+            os.stat(self._source)
+            if os.path.isdir(self._source):
+                raise IsADirectoryError(f"'{self._source}' is a folder")
         self._handle = self._open(None if device is None else device_of(device))
         entries = self._handle.entries()
         if entry is not None and entry not in entries:
@@ -236,11 +245,11 @@ class Model:
             tuple(TensorInfo(*fields) for fields in self._handle.describe(self._entry, role)) for role in range(3))
         self._input_index = {tensor.name: i for i, tensor in enumerate(self.inputs)}
         self._output_index = {tensor.name: i for i, tensor in enumerate(self.outputs)}
-        self._idle = []
-        self.compilation = None  # of cameo.compile
+        self._idle: list[Context] = []
+        self.compilation: Compilation | None = None  # of cameo.compile
 
     def _open(self, device):
-        return _runtime.Model(self._path if self._data is None else self._data, device)
+        return _runtime.Model(self._source, device)
 
     def _load(self):
         if self._handle.device is None:
@@ -253,26 +262,26 @@ class Model:
         return f"<cameo.Model ({text(self.inputs)}) -> ({text(self.outputs)})>"
 
     @property
-    def device(self):
+    def device(self) -> Device | None:
         """The device that the model is loaded for; None before the first call of a model without one."""
         return self._handle.device
 
     @property
-    def manifest(self):
+    def manifest(self) -> str:
         """What the file says of itself, as JSON."""
         return self._handle.manifest()
 
-    def context(self, use_graphs=True):
+    def context(self, use_graphs: bool = True) -> Context:
         """A context of one's own: states, taps, runs that follow one another on a stream."""
         return Context(self, use_graphs)
 
-    def save(self, path):
+    def save(self, path: Path) -> None:
         """Writes the model's file."""
-        if self._data is None:
-            shutil.copyfile(self._path, path)
+        if isinstance(self._source, str):
+            shutil.copyfile(self._source, path)
         else:
             with open(path, "wb") as file:
-                file.write(self._data)
+                file.write(self._source)
 
     def _with_context(self, call):
         try:
@@ -284,25 +293,27 @@ class Model:
         finally:
             self._idle.append(context)
 
-    def __call__(self, *arrays, out=None, stream=None, **named):
+    def __call__(self, *arrays: Array, out: Array | Sequence[Array] | None = None, stream: Any = None,
+                 **named: Array) -> Any:
         """Runs the model: an array for each input, in order or by its name. `out` is an array for each output, which is
         written to. `stream`: where it runs, of torch, of CuPy or a CUstream's number; torch's current one where arrays
         are torch's. Runs on a stream whose arrays are all on the GPU are enqueued, all others waited for."""
         return self._with_context(lambda context: context(*arrays, out=out, stream=stream, **named))
 
-    def run(self, feeds, out=None, stream=None):
+    def run(self, feeds: Mapping[str, Array], out: Mapping[str, Array] | None = None,
+            stream: Any = None) -> dict[str, Array]:
         """A dictionary of outputs by name, for one of inputs; any name is possible here."""
         return self._with_context(lambda context: context.run(feeds, out, stream))
 
-    def output_shapes(self, *inputs, **named):
+    def output_shapes(self, *inputs: Any, **named: Any) -> dict[str, tuple[int, ...]]:
         """Shapes of outputs by name, for inputs of which each is an array or a shape."""
         return self._with_context(lambda context: context.output_shapes(*inputs, **named))
 
-    def profile(self, *arrays, **named):
+    def profile(self, *arrays: Array, **named: Array) -> list[Launch]:
         """The launches of a run, with times."""
         return self._with_context(lambda context: context.profile(*arrays, **named))
 
-    def benchmark(self, *arrays, runs=100, warmup=10, **named):
+    def benchmark(self, *arrays: Array, runs: int = 100, warmup: int = 10, **named: Array) -> Timing:
         """Times of whole runs with these arrays, outputs in arrays that are made once."""
         def measure(context):
             out = context(*arrays, **named)

@@ -1,13 +1,20 @@
 """Modules of torch, by the exporter that torch has."""
 
 # SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
 import os
 import tempfile
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from cameo._compile import compile  # noqa: A004
+from cameo._model import Model
 
 
-def from_torch(module, example, *, dynamic_axes=None, input_names=None, output_names=None, opset=17, **options):
+def from_torch(module: Any, example: Any, *, dynamic_axes: Mapping[int | str, Mapping[int, str]] | None = None,
+               input_names: Sequence[str] | None = None, output_names: Sequence[str] | None = None, opset: int = 17,
+               **options: Any) -> Model:
     """Exports a module of torch to ONNX, compiles it, and returns a `Model` that is called with tensors as the module is.
 
     `example` is a tensor, or a tuple of them, that the module is called with once. `dynamic_axes` says which sizes stay
