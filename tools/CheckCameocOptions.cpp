@@ -113,12 +113,19 @@ static llvm::Error checkTuning(const CameocOptions &options) {
   return llvm::Error::success();
 }
 
+/// Whether the model is written with the values whose ranges INT8 needs, at a stage before it has any.
+static bool isToBeRecorded(const CameocOptions &options) {
+  const PrecisionOptions &precision = options.pipeline.precision;
+  return precision.isQuantized() && !precision.hasRanges() && !options.isCalibrated() &&
+         options.firstStage() < Stage::Normalized && options.lastStage() == Stage::Normalized;
+}
+
 /// Types and taps, which stage `precision` brings.
 static llvm::Error checkPrecisionStage(const CameocOptions &options) {
   const PipelineOptions &pipeline = options.pipeline;
   bool isPassed =
       options.lastStage() < Stage::Precision || options.firstStage() >= Stage::Precision;
-  if (pipeline.precision.isAsked() && isPassed)
+  if (pipeline.precision.isAsked() && isPassed && !isToBeRecorded(options))
     return fail("--precision, --precision-of, --io-precision: types are not changed " +
                 way(options));
   if (!pipeline.precision.weights.empty() && isPassed)
@@ -188,7 +195,8 @@ static llvm::Error checkDevice(const CameocOptions &options) {
 
 static llvm::Error checkQuantization(const CameocOptions &options) {
   const PrecisionOptions &precision = options.pipeline.precision;
-  if (precision.isQuantized() && precision.ranges.empty() && !options.isCalibrated())
+  if (precision.isQuantized() && precision.ranges.empty() && !options.isCalibrated() &&
+      !isToBeRecorded(options))
     return fail("INT8 needs the ranges of the model's values: --calibration-data=DIR|FILE.npz "
                 "records them, --calibration-cache or --ranges=FILE has them");
   if (precision.correctsBiases && !precision.isQuantized() && options.emit != Emit::Ranges)
