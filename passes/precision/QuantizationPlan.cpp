@@ -29,6 +29,8 @@ using namespace mlir;
 
 namespace cameo {
 
+/// Rows of a softmax whose bounds say how large its elements are: their mean is 8 of 127 numbers or more.
+static constexpr int64_t kLongestRow = 16;
 /// A part may lose one bit of eight to the greater scale of its concatenation.
 static constexpr double kApart = 2;
 /// Sums of products of 8 bits stay in 32 bits.
@@ -266,6 +268,18 @@ void QuantizationPlanner::findScaledChannels() {
   }
 }
 
+/// Whether the operator spreads 1 over so many elements that its bounds would round most of them to 0.
+static bool spreadsOne(Operation *op) {
+  auto softmax = dyn_cast_or_null<onnx::SoftmaxOp>(op);
+  if (!softmax)
+    return false;
+  auto type = dyn_cast<RankedTensorType>(softmax.getInput().getType());
+  if (!type)
+    return true;
+  int64_t axis = softmax.getAxis(), row = type.getDimSize(axis < 0 ? axis + type.getRank() : axis);
+  return ShapedType::isDynamic(row) || row > kLongestRow;
+}
+
 /// The scale that was recorded, with channels as they are scaled; else the one that follows from that of
 /// what the value is made of.
 std::optional<float> QuantizationPlanner::scaleOf(Value value) const {
@@ -282,6 +296,8 @@ std::optional<float> QuantizationPlanner::scaleOf(Value value) const {
     if (range.isKnown())
       most = std::min(most, range.magnitude());
     Operation *op = at.getDefiningOp();
+    if (spreadsOne(op))
+      return std::nullopt;
     bool isOne = op && !isa<onnx::ConcatOp>(op) &&
                  (movesElements(op) || isa<onnx::ReluOp, onnx::ClipOp, onnx::LeakyReluOp>(op));
     at = isOne ? op->getOperand(0) : Value();

@@ -131,6 +131,36 @@ func.func @attention(%x: tensor<4x4xf32> {onnx.name = "x"}) -> tensor<4x4xf32> {
 
 // -----
 
+// The bounds of a softmax say nothing of long rows, whose mean is below 8 numbers of 127: 17 elements.
+// CHECK-LABEL: func @spread_attention(
+// CHECK: %[[P:.*]] = onnx.Softmax
+// CHECK-NOT: onnx.QuantizeLinear
+// CHECK: onnx.MatMul(%[[P]],
+func.func @spread_attention(%x: tensor<4x17xf32> {onnx.name = "x"}, %y: tensor<17x4xf32>) -> tensor<4x4xf32> {
+  %0 = onnx.Relu(%y) : (tensor<17x4xf32>) -> tensor<17x4xf32> loc("a")
+  %1 = onnx.Softmax(%x) {axis = -1 : i64} : (tensor<4x17xf32>) -> tensor<4x17xf32>
+  // expected-remark @+1 {{not quantised: input 'A' has no range in the file}}
+  %2 = onnx.MatMul(%1, %0) : (tensor<4x17xf32>, tensor<17x4xf32>) -> tensor<4x4xf32>
+  return %2 : tensor<4x4xf32>
+}
+
+// -----
+
+// A range that was recorded does.
+// CHECK-LABEL: func @recorded_attention(
+// CHECK: %[[P:.*]] = onnx.Softmax
+// CHECK: %[[QP:.*]] = onnx.QuantizeLinear(%[[P]]
+// CHECK: %[[DP:.*]] = onnx.DequantizeLinear(%[[QP]]
+// CHECK: onnx.MatMul(%[[DP]],
+func.func @recorded_attention(%x: tensor<4x17xf32> {onnx.name = "x"}, %y: tensor<17x4xf32>) -> tensor<4x4xf32> {
+  %0 = onnx.Relu(%y) : (tensor<17x4xf32>) -> tensor<17x4xf32> loc("a")
+  %1 = onnx.Softmax(%x) {axis = -1 : i64} : (tensor<4x17xf32>) -> tensor<4x17xf32> loc("c")
+  %2 = onnx.MatMul(%1, %0) : (tensor<4x17xf32>, tensor<17x4xf32>) -> tensor<4x4xf32>
+  return %2 : tensor<4x4xf32>
+}
+
+// -----
+
 // Scales of weights grow with a bias that would leave 32 bits; a channel of zeros has one all the same.
 // CHECK-LABEL: func @bias(
 // CHECK: onnx.Constant() {value = dense<[0.009765625, 1.000000e+00]> : tensor<2xf32>}
