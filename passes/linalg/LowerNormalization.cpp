@@ -6,11 +6,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/onnx/Constants.h"
 #include "dialects/onnx/shape/Axes.h"
+#include "passes/graph/Elements.h"
 #include "passes/linalg/Families.h"
 #include "passes/linalg/Generics.h"
 
 #include <cmath>
-#include <cstring>
 
 using namespace mlir;
 
@@ -230,17 +230,12 @@ static LogicalResult lowerTrainingBatchNormalization(Operation *op, Lowering &l,
   return success();
 }
 
+/// A constant of floats of up to 32 bits.
 static std::optional<std::vector<float>> floatsOf(Value value) {
-  ElementsAttr constant = onnx::constantValue(value);
-  if (!constant || !constant.getElementType().isF32())
+  std::optional<Elements> elements = Elements::of(onnx::constantValue(value));
+  if (!elements || computesIn(elements->kind) != Computes::Float)
     return std::nullopt;
-  std::optional<onnx::ConstantBytes> bytes = onnx::constantBytes(constant);
-  if (!bytes)
-    return std::nullopt;
-  onnx::ConstantBytes all = bytes->expanded(constant.getNumElements());
-  std::vector<float> floats(constant.getNumElements());
-  std::memcpy(floats.data(), all.get().data(), floats.size() * sizeof(float));
-  return floats;
+  return readElements<float>(*elements);
 }
 
 /// Scale / sqrt(variance + epsilon) of each channel where that is known, with the same roundings as
@@ -278,6 +273,7 @@ static LogicalResult lowerBatchNormalization(Operation *op, Lowering &l) {
   Value known = constantFactor(op, l, compute, epsilon);
   if (known) {
     channels[0].tensor = known;
+    types[0] = compute;
     channels.pop_back();
   }
   Value result = l.build.dispatch(

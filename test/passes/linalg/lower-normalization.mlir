@@ -50,6 +50,24 @@ func.func @known_batch(%x: tensor<?x2x4xf32>, %b: tensor<2xf32>) -> tensor<?x2x4
 
 // -----
 
+// Constants of 16 bits are as good; their quotient is not rounded to 16 bits: 3 / sqrt(5 + 0).
+// CHECK-LABEL: dense<[1.34164071, 2.500000e-01]> : tensor<2xf32>
+// CHECK-LABEL: func @known_half_batch
+// CHECK: kernel.dispatch ins(%{{.*}}, %{{.*}}, %{{.*}} : tensor<?x2x4xf16>, tensor<2xf32>, tensor<2xf16>)
+// CHECK-NOT: math.sqrt
+// CHECK: arith.subf {{.*}} : f32
+// CHECK: math.fma {{.*}} : f32
+func.func @known_half_batch(%x: tensor<?x2x4xf16>, %b: tensor<2xf16>) -> tensor<?x2x4xf16> {
+  %s = onnx.Constant() {value = dense<[3.0, 1.0]> : tensor<2xf16>} : () -> tensor<2xf16>
+  %n = onnx.Constant() {value = dense<[5.0, 16.0]> : tensor<2xf16>} : () -> tensor<2xf16>
+  %y, %m, %v = onnx.BatchNormalization(%x, %s, %b, %b, %n) {epsilon = 0.0 : f32}
+      : (tensor<?x2x4xf16>, tensor<2xf16>, tensor<2xf16>, tensor<2xf16>, tensor<2xf16>)
+      -> (tensor<?x2x4xf16>, none, none)
+  return %y : tensor<?x2x4xf16>
+}
+
+// -----
+
 // Where a factor would be none, kernels compute it: 1 / sqrt(0 + 0).
 // CHECK-LABEL: func @infinite_batch
 // CHECK: math.sqrt
