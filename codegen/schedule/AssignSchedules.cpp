@@ -14,6 +14,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 
@@ -131,12 +132,17 @@ private:
                        SmallVector<kernel::DispatchOp> &open) {
     Computation computation(op);
     std::vector<RankedSchedule> ranked = rankSchedules(computation, target);
-    bool isDearer = !ranked.empty() &&
-                    ranked.front().match->microsecondsApart() < ranked.front().best.microseconds;
+    double apart = ranked.empty() ? 0 : ranked.front().match->microsecondsApart();
+    bool isDearer = !ranked.empty() && apart < ranked.front().best.microseconds;
     if (ranked.empty() || isDearer) {
+      std::string why = isDearer ? llvm::formatv("{0:f1} us by the estimates, {1:f1} us as one",
+                                                 apart, ranked.front().best.microseconds)
+                                       .str()
+                                 : "";
       auto parts = splitDispatch(computation, ledger,
                                  isDearer ? "split, as it takes less time in two"
-                                          : "split, as no schedule class takes it whole");
+                                          : "split, as no schedule class takes it whole",
+                                 why);
       if (!parts)
         return op.emitError("no schedule class takes it: threads would compute a long reduction, "
                             "or a product, again and again");

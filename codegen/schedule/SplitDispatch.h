@@ -11,9 +11,10 @@
 namespace cameo {
 
 /// Has two dispatches take its place, of which the second reads what the first computes: what is
-/// reduced first, perhaps with work on it, or what that reads. The ledger is told `why`. Nothing
-/// where there is no such part, or the plan does not know its sizes.
+/// reduced first, perhaps with work on it, or what that reads. The ledger is told so by `text`, with a
+/// reason if there is more to say. Nothing where there is no such part, or the plan does not know its sizes.
 std::optional<std::pair<kernel::DispatchOp, kernel::DispatchOp>>
-splitDispatch(const Computation &computation, rt::Ledger &ledger, llvm::StringRef why);
+splitDispatch(const Computation &computation, rt::Ledger &ledger, llvm::StringRef text,
+              llvm::StringRef why = "");
 
 } // namespace cameo

@@ -205,7 +205,7 @@ struct SplitDispatches : impl::SplitDispatchesBase<SplitDispatches> {
 } // namespace
 
 std::optional<std::pair<kernel::DispatchOp, kernel::DispatchOp>>
-splitDispatch(const Computation &computation, rt::Ledger &ledger, StringRef why) {
+splitDispatch(const Computation &computation, rt::Ledger &ledger, StringRef text, StringRef why) {
   kernel::DispatchOp op = computation.op;
   SmallVector<Value> values = firstPart(computation);
   kernel::DispatchOp front;
@@ -215,7 +215,7 @@ splitDispatch(const Computation &computation, rt::Ledger &ledger, StringRef why)
     return std::nullopt;
   SmallVector<Value> results(op.getBodyBlock()->getTerminator()->getOperands());
   kernel::DispatchOp back = Part(op, results, values).make(front.getResults(), /*isLast=*/true);
-  ledger.applied("split", op.getLoc(), why);
+  ledger.applied("split", op.getLoc(), text, why);
   op.replaceAllUsesWith(back);
   op.erase();
   return std::pair(front, back);
