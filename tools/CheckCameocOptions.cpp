@@ -113,7 +113,7 @@ static llvm::Error checkTuning(const CameocOptions &options) {
   return llvm::Error::success();
 }
 
-/// Whether the model is written with the values whose ranges INT8 needs, at a stage before it has any.
+/// True where the model is written with the values whose ranges INT8 needs, at a stage before it has any.
 static bool isToBeRecorded(const CameocOptions &options) {
   const PrecisionOptions &precision = options.pipeline.precision;
   return precision.isQuantized() && !precision.hasRanges() && !options.isCalibrated() &&

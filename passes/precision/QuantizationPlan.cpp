@@ -268,7 +268,7 @@ void QuantizationPlanner::findScaledChannels() {
   }
 }
 
-/// Whether the operator spreads 1 over so many elements that its bounds would round most of them to 0.
+/// True of an operator that spreads 1 over so many elements that its bounds would round most of them to 0.
 static bool spreadsOne(Operation *op) {
   auto softmax = dyn_cast_or_null<onnx::SoftmaxOp>(op);
   if (!softmax)
