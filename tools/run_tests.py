@@ -29,7 +29,12 @@ def chosen(options):
     elif not options.long:
         flags += ["-LE", "^long$"]
     listed = subprocess.run([*flags, "-N"], capture_output=True, text=True, check=True).stdout
-    return flags, re.findall(r"^ +Test +#\d+: (\S+)$", listed, re.MULTILINE)
+    names = re.findall(r"^ +Test +#\d+: (\S+)$", listed, re.MULTILINE)
+    for each in filter(None, options.only.split("|")):
+        # A part of an expression that is more than alternatives is no name.
+        if re.fullmatch(r"[\w-]+", each) and each not in names:
+            sys.exit(f"error: no part is named {each}; --list --long names them")
+    return flags, names
 
 
 def collect(names):

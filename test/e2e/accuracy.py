@@ -219,6 +219,7 @@ class Accuracy:
         self.make_ranges(model, data, *flags)
         some = {"image": feed["image"][:NOISE_SAMPLES]}
         wanted = typed_networks.run_reference(onnx.load(model), some)["logits"]
+        worse = 0
         for layer in found["layers"]:
             alone = ["--precision-of=*=fp32", f"--precision-of={layer['name']}=int8"]
             theirs, uncorrected = (decibels(self.exported(model, [*alone, *more], some), wanted)
@@ -227,6 +228,8 @@ class Accuracy:
                   f"{theirs:.1f} dB, {uncorrected:.1f} dB without correction", flush=True)
             self.judge(f"{case}-{layer['name']}", abs(theirs - layer["sqnr"]) > NOISE_SLACK and
                        f"{layer['sqnr']} dB, by ONNX Runtime {theirs}", step)
+            worse += theirs < uncorrected
+        self.judge(f"{case}-helps", worse > 0 and f"{worse} layers are worse with correction than without", step)
         return None
 
     def check_same(self, found, contract):

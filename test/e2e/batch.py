@@ -67,6 +67,7 @@ def merged(entries):
 
 class Runner:
     def __init__(self, suite, options):
+        reference.check_itself()
         self.suite, self.options = suite, options
         self.cameoc = suite.tool("cameoc")
         self.ways = harness.ways(options)
@@ -110,7 +111,7 @@ class Runner:
             steps.append(harness.run([self.cameoc, work / "model.onnx", "-o", work / "model",
                                       *flags, f"--report={work / 'report.json'}"], SECONDS))
             if steps[-1].code != 0:
-                return steps, f"cameoc: {harness.first_error(steps[-1].output)}"
+                return steps, f"cameoc: {steps[-1].how()}: {harness.first_error(steps[-1].output)}"
             if reason := harness.gate(self.options.build, work / "model", work / "report.json",
                                      array_bytes(entries)):
                 return steps, reason
@@ -165,8 +166,8 @@ def judge(entry, references):
     """None, or what is wrong with an entry that was run."""
     if entry.failure or entry.refusal:
         return entry.failure or f"refused: {entry.refusal}"
-    for output, value, wanted in zip(entry.model.graph.output, entry.outputs, references):
-        reason = reference.differs(output.name, value, wanted)
+    for output, value, wanted in zip(entry.model.graph.output, entry.outputs, references, strict=True):
+        reason = reference.differs(output.name, value, wanted, exact=reference.is_exact(entry.model))
         if reason:
             return reason
     return None

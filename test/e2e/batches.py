@@ -241,7 +241,7 @@ class Checks:
             results = []
             for artefact in artefacts:
                 step, result = case.run(artefact, number, ("--device=sim", "--sim-checks=all"))
-                reason = (harness.first_error(step.output) if step.code else
+                reason = (f"{step.how()}: {harness.first_error(step.output)}" if step.code else
                           models.compare(result, references)[0])
                 if reason:
                     return self.suite.fail(f"{case.name}-{number}", reason, step)

@@ -66,7 +66,8 @@ def main():
     names = [name for name in cases if re.search(options.filter, name)]
     for name, step in harness.for_each(names, check, options.jobs):
         if name == "good":
-            reason = None if step.code == 0 else f"refused: {harness.first_error(step.output)}"
+            reason = (f"refused: {harness.first_error(step.output)}" if step.code else
+                      None if (suite.work / name / "out").exists() else "exit code 0, and no file")
         else:
             reason = judge(step, name.startswith("flipped-bit"))
         if options.verbose:

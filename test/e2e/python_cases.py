@@ -329,6 +329,18 @@ def options():
 
 
 @case("compile")
+def weights_that_differ_at_their_end():
+    """Equal weights are stored once; these are equal but for the last number of the second, and the first of the third."""
+    model = make([("Mul", ["x", "a"], ["u"], {}), ("Mul", ["x", "b"], ["v"], {}), ("Mul", ["x", "c"], ["w"], {})],
+                 [("x", TensorProto.FLOAT, (1,))], [(name, TensorProto.FLOAT, (5000,)) for name in "uvw"])
+    weights = {name: numpy.arange(5000, dtype=F32) for name in "abc"}
+    weights["b"][-1] = weights["c"][0] = -7
+    model.graph.initializer.extend(onnx.numpy_helper.from_array(array, name) for name, array in weights.items())
+    for got, wanted in zip(compiled(model)(numpy.ones(1, F32)), weights.values()):
+        expect_equal(got, wanted)
+
+
+@case("compile")
 def inspections():
     found = cameo.inspect(sums())
     expect(found["supported"] and found["open_sizes"] == ["N"] and found["operators"] == {"Add": 1, "Sub": 1} and

@@ -36,6 +36,9 @@ ENVIRONMENT = {**os.environ, "MALLOC_PERTURB_": "165"}
 # without its optimizations; decibels of signal over noise, and how many more there may be by rounding
 # all values, which happens elsewhere.
 MOST_OFF, LOGARITHMS_OFF, LEAST_SQNR, SLACK = 1e-4, 5e-4, 60.0, 2.0
+# All values are rounded in a model that the same compiler has written: not less than this, whatever that has. (Chosen;
+# the networks of every day have 38.8 to 56.5 dB.)
+FLOOR_SQNR = 25.0
 LIGHT = Path(onnx.backend.test.__file__).parent / "data" / "light"
 PACKAGES = Path(onnx.__file__).parent.parent
 EXPORTER = Path(__file__).resolve().parent / "export_torchvision.py"
@@ -294,7 +297,7 @@ class Models:
         if decibels >= LEAST_SQNR:
             return True, f"{decibels:.1f} dB"
         rounded = self.rounded(source, work, feed, references)
-        return decibels >= rounded - SLACK, f"{decibels:.1f} dB, by rounding {rounded:.1f} dB"
+        return decibels >= max(rounded - SLACK, FLOOR_SQNR), f"{decibels:.1f} dB, by rounding {rounded:.1f} dB"
 
     def check(self, case, source, precision):
         name = f"{case.name}-{precision}"

@@ -170,6 +170,17 @@ TEST_F(Api, MissingThings) {
   ASSERT_EQ(cameo_context_bind_input(context, 0, &small), CAMEO_STATUS_OK);
   EXPECT_EQ(cameo_context_run(context), CAMEO_STATUS_INVALID_ARGUMENT);
   EXPECT_STREQ(cameo_context_error(context), "input 'x': 255 bytes are bound, its shape needs 256");
+  cameo_binding all = host(x.data(), 256);
+  ASSERT_EQ(cameo_context_bind_input(context, 0, &all), CAMEO_STATUS_OK);
+  std::vector<float> y(64, -1);
+  cameo_binding short_ = host(y.data(), 255);
+  ASSERT_EQ(cameo_context_bind_output(context, 0, &short_), CAMEO_STATUS_OK);
+  EXPECT_EQ(cameo_context_run(context), CAMEO_STATUS_INVALID_ARGUMENT);
+  EXPECT_STREQ(cameo_context_error(context),
+               "output 'y': 255 bytes are bound, its shape needs 256");
+  EXPECT_EQ(y[0], -1) << "a run that was refused has written";
+  cameo_binding none = host(nullptr, 0);
+  ASSERT_EQ(cameo_context_bind_output(context, 0, &none), CAMEO_STATUS_OK);
   // Outputs need no binding.
   cameo_binding enough = host(x.data(), 256);
   ASSERT_EQ(cameo_context_bind_input(context, 0, &enough), CAMEO_STATUS_OK);

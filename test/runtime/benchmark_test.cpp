@@ -1,6 +1,7 @@
 // --benchmark and --runs in this process, on the fake driver: what they notice, and what they
 // print. SPDX-License-Identifier: Apache-2.0
 #include "cuda_test_model.h"
+#include "runtime/main/benchmark_statistics.h"
 #include "runtime/main/session.h"
 
 #include <cstdio>
@@ -81,6 +82,33 @@ protected:
   bool matched = true;
   std::string text;
 };
+
+TEST(BenchmarkStatistics, OfSamples) {
+  std::vector<cli::Sample> samples(100);
+  for (size_t i = 0; i < samples.size(); ++i) {
+    samples[i].compute = double((i * 37) % 100 + 1); // 1 to 100, mixed
+    samples[i].in = 1;
+    samples[i].flush = 3;
+  }
+  cli::Statistics times =
+      cli::statisticsOf(cli::kColumns[cli::kComputeColumn], samples, {50, 90, 99});
+  EXPECT_EQ(times.min, 1);
+  EXPECT_EQ(times.max, 100);
+  EXPECT_EQ(times.sum, 5050);
+  EXPECT_EQ(times.mean, 50.5);
+  EXPECT_EQ(times.median, 50.5);
+  EXPECT_EQ(times.iqr, 50);
+  // One sample in a hundred says nothing of the 99th percentile.
+  std::vector<std::pair<double, double>> percentiles = {{50, 50}, {90, 90}};
+  EXPECT_EQ(times.percentiles, percentiles);
+  EXPECT_EQ(cli::statisticsOf(cli::kColumns[0], samples, {}).mean, 51.5);
+  samples.pop_back();
+  EXPECT_EQ(cli::statisticsOf(cli::kColumns[cli::kComputeColumn], samples, {}).median, 50);
+  cli::BenchmarkResult result;
+  result.samples = samples;
+  result.wall = 99 * 3 + 198;
+  EXPECT_EQ(cli::throughputOf(result), double(result.runs()) / 198 * 1000);
+}
 
 TEST_F(BenchmarkTest, ComparesWhatItMeasured) {
   for (bool transfers : {true, false})

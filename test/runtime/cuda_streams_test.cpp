@@ -189,6 +189,21 @@ TEST_F(CudaStreams, EnqueueDoesNotWaitForPageableMemory) {
   EXPECT_EQ(y, expected(std::vector<float>(20, 4)));
 }
 
+TEST_F(CudaStreams, RunsInFlightKeepWhatTheyRead) {
+  open();
+  std::vector<float> x(20);
+  std::vector<std::vector<float>> results(4);
+  for (size_t run = 0; run < results.size(); ++run) {
+    std::fill(x.begin(), x.end(),
+              float(run + 1)); // that of the run before, which nothing has waited for
+    ASSERT_EQ(Program::bind(context, x, results[run]), CAMEO_STATUS_OK) << error();
+    ASSERT_EQ(cameo_context_enqueue(context), CAMEO_STATUS_OK) << error();
+  }
+  ASSERT_EQ(cameo_context_synchronize(context), CAMEO_STATUS_OK) << error();
+  for (size_t run = 0; run < results.size(); ++run)
+    EXPECT_EQ(results[run], expected(std::vector<float>(20, float(run + 1)))) << run;
+}
+
 TEST_F(CudaStreams, CallersRecording) {
   CallersMemory in(30), out(30);
   CUstream stream = nullptr;
