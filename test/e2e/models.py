@@ -44,7 +44,7 @@ TOLERANCES = {
 COMPILE_SECONDS, RUN_SECONDS = 600, 900
 ARCHITECTURES = ("sm_80", "sm_75", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_120")
 TARGET = ",".join([*ARCHITECTURES, "ptx", *(f"sim:{name}" for name in ARCHITECTURES)])
-FOR_ALL = ("resnet50", "bert_base")  # a network of convolutions, one of products
+FOR_ALL = ("squeezenet", "bert_base")  # a network of convolutions, one of products
 
 
 def compare(outputs, references, tolerance=TOLERANCE):
