@@ -16,7 +16,7 @@ install(FILES LICENSE README.md DESTINATION share/doc/cameo)
 install(DIRECTORY docs DESTINATION share/doc/cameo)
 install(DIRECTORY examples DESTINATION share/doc/cameo PATTERN __pycache__ EXCLUDE)
 
-if(CAMEO_COMPILER)
+if(CAMEO_WITH_COMPILER)
   # What cameoc appends payloads to.
   install(TARGETS cameo-stub cameo-tuner RUNTIME DESTINATION lib/cameo)
   install(TARGETS cameo-model LIBRARY DESTINATION lib/cameo)
@@ -40,6 +40,18 @@ if(CAMEO_COMPILER)
   install(FILES runtime/sim/abi.h runtime/sim/image.def runtime/sim/instructions.h runtime/sim/instructions.def
           DESTINATION include/cameo/runtime/sim)
   install(EXPORT CameoCompilerTargets NAMESPACE Cameo:: DESTINATION ${package})
+endif()
+
+# What wheel cameo-compiler has; cameo-tools finds stub and library as cameoc does.
+if(CAMEO_STATIC_LLVM)
+  set(wheel COMPONENT python-compiler EXCLUDE_FROM_ALL)
+  install(TARGETS cameo-tools RUNTIME DESTINATION cameo_compiler/bin ${wheel})
+  install(TARGETS cameo-stub cameo-tuner RUNTIME DESTINATION cameo_compiler/lib/cameo ${wheel})
+  install(TARGETS cameo-model LIBRARY DESTINATION cameo_compiler/lib/cameo ${wheel})
+  install(FILES runtime/cameo.h runtime/cameo.hpp DESTINATION cameo_compiler/include ${wheel})
+  if(SKBUILD)
+    install(FILES LICENSE DESTINATION ${SKBUILD_METADATA_DIR}/licenses ${wheel})
+  endif()
 endif()
 
 configure_package_config_file(cmake/CameoConfig.cmake.in ${CMAKE_BINARY_DIR}/CameoConfig.cmake

@@ -49,15 +49,15 @@ class Compilation:
 
 
 def tool(name):
-    """The path of one of the compiler's programs, and the environment that it runs in."""
+    """What runs one of the compiler's programs, and the environment that it runs in."""
     try:
         import cameo_compiler
     except ImportError:
         path = shutil.which(name)
         if path is None:
             raise CompileError(f"there is no {name}: pip install cameo-compiler, or put {name} on the PATH") from None
-        return path, None
-    return cameo_compiler.executable(name), cameo_compiler.environment()
+        return [path], None
+    return cameo_compiler.command(name), cameo_compiler.environment()
 
 
 def _shapes(shapes):
@@ -105,9 +105,9 @@ def _arguments(given, folder):
 def run_tool(name, arguments, on_progress=None, codes=(0,)):
     """Runs one of the compiler's programs, and returns its standard output and what it said. A CompileError where it
     ends with another code than `codes`."""
-    path, environment = tool(name)
+    command, environment = tool(name)
     with tempfile.TemporaryFile() as output, subprocess.Popen(
-            [path, *arguments], stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.PIPE,
+            [*command, *arguments], stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.PIPE,
             env=environment) as process:
         try:
             diagnostics, summary, other = [], [], []

@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
-"""The wheel that tools/build-wheels makes, in a new environment that has nothing else: size, systems, import, a model's
-values; beside numba, in both orders."""
+"""The wheels that tools/build-wheels makes, in a new environment that has nothing else: sizes, systems, import, a model's
+values; beside numba, in both orders; artefacts that have the bytes of this build's."""
 # SPDX-License-Identifier: Apache-2.0
 import argparse
 import os
 import re
 import sys
+import time
 import zipfile
 
 import harness
 
-SECONDS = 900
-MOST_BYTES = 3 << 20  # of cameo-runtime
-NEWEST_GLIBC = (2, 28)
+SECONDS = 1800
+# Of a wheel: bytes, and the newest glibc that it may need.
+LIMITS = {"runtime": (3 << 20, (2, 28)), "compiler": (60 << 20, (2, 35))}
 USE = """
 import sys, time
 start = time.perf_counter()
@@ -30,6 +31,13 @@ except cameo.CompileError as error:
     assert "cameo-compiler" in str(error), error
 else:
     raise AssertionError("a compiler that nobody installed")
+"""
+COMPILE = """
+import sys
+import cameo, numpy
+model = cameo.compile(sys.argv[1], device="simulator", precision="fp16")
+assert "cubin for sm_80" in model.compilation.summary[0], model.compilation
+assert model(numpy.zeros((2, 1, 28, 28), numpy.float32)).shape == (2, 10)
 """
 NUMBA = """
 import numpy
@@ -59,21 +67,43 @@ class WheelTests:
             self.suite.ok()
         return step if step.code == 0 else None
 
-    def check_file(self, wheel):
+    def check_file(self, kind):
+        wheel, = (harness.SOURCE / "dist").glob(f"cameo_{kind}-*.whl")
+        most_bytes, newest_glibc = LIMITS[kind]
         size = wheel.stat().st_size
         glibc = re.search(r"manylinux_(\d+)_(\d+)_x86_64", wheel.name)
         with zipfile.ZipFile(wheel) as archive:
             names = archive.namelist()
             unpacked = sum(entry.file_size for entry in archive.infolist())
         print(f"{wheel.name}: {size} bytes, {unpacked} unpacked")
-        for case, holds in {"size": size <= MOST_BYTES,
-                            "systems": glibc and tuple(map(int, glibc.groups())) <= NEWEST_GLIBC,
+        for case, holds in {"size": size <= most_bytes,
+                            "systems": glibc and tuple(map(int, glibc.groups())) <= newest_glibc,
                             "licence": any(name.endswith("licenses/LICENSE") for name in names),
                             "no libraries grafted": not any(".libs/" in name for name in names)}.items():
             if holds:
                 self.suite.ok()
             else:
-                self.suite.fail(case, f"{wheel.name} of {size} bytes: {names}")
+                self.suite.fail(f"{kind}-{case}", f"{wheel.name} of {size} bytes: {names}")
+        return wheel
+
+    def check_compiler(self, wheel):
+        """Programs of the wheel beside those of the build."""
+        start = time.monotonic()
+        if not self.step("install-compiler", self.python, "-m", "pip", "install", "--quiet", f"{wheel}[nvidia]",
+                         f"--find-links={wheel.parent}"):
+            return
+        print(f"cameo-compiler and NVIDIA's ptxas installed in {time.monotonic() - start:.1f} s")
+        model = harness.SOURCE / "examples" / "fashion" / "fashion.onnx"
+        ours = self.step("ours", self.suite.tool("cameoc"), model, "-o", "ours",
+                         f"--ptxas={self.python.parent.parent}/lib/python3.11/site-packages/nvidia/cu13/bin/ptxas",
+                         env=os.environ, judged=False)
+        if self.step("cameoc", self.python.with_name("cameoc"), model, "-o", "theirs") and ours:
+            if (self.folder / "ours").read_bytes() == (self.folder / "theirs").read_bytes():
+                self.suite.ok()
+            else:
+                self.suite.fail("bytes", "another artefact than this build's", ours)
+        self.step("compare", self.python.with_name("cameo-compare"), "--version")
+        self.step("python", self.python, "-c", COMPILE, model)
 
     def check(self):
         plan = self.folder / "sums.plan"
@@ -84,8 +114,7 @@ class WheelTests:
         if not (self.step("plan", sys.executable, "-c", make, env=cases, judged=False) and
                 self.step("build", harness.SOURCE / "tools" / "build-wheels", env=os.environ, judged=False)):
             return
-        wheel = max((harness.SOURCE / "dist").glob("cameo_runtime-*.whl"), key=lambda path: path.stat().st_mtime)
-        self.check_file(wheel)
+        wheel, compiler = map(self.check_file, LIMITS)
         if not (self.step("venv", "/usr/bin/python3", "-m", "venv", "venv", judged=False) and
                 self.step("install", self.python, "-m", "pip", "install", "--quiet", wheel)):
             return
@@ -94,6 +123,7 @@ class WheelTests:
         if self.step("numba", self.python, "-m", "pip", "install", "--quiet", "numba==0.62.1", judged=False):
             for order in ("import cameo, numba", "import numba, cameo"):
                 self.step(order, self.python, "-c", order + NUMBA, plan)
+        self.check_compiler(compiler)
 
 
 def main():

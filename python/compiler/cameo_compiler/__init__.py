@@ -1,0 +1,43 @@
+"""The programs of wheel cameo-compiler: cameoc and cameo-compare. Package cameo calls them."""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from importlib.util import find_spec
+
+_TOOLS = os.path.join(os.path.dirname(__file__), "bin", "cameo-tools")
+
+
+def command(name: str) -> list[str]:
+    """What runs a program: its file, and the words in front of its options."""
+    return [_TOOLS, name]
+
+
+def environment() -> dict[str, str]:
+    """Where the programs find ptxas: as the user says, else in the packages of NVIDIA's that the extra `nvidia` installs."""
+    variables = dict(os.environ)
+    if "CUDA_HOME" in variables or shutil.which("ptxas"):
+        return variables
+    found = find_spec("nvidia")
+    for root in (found.submodule_search_locations or ()) if found else ():
+        for version in sorted(os.listdir(root), reverse=True):
+            if os.path.exists(os.path.join(root, version, "bin", "ptxas")):
+                return {**variables, "CUDA_HOME": os.path.join(root, version)}
+    return variables
+
+
+def _replace(name: str) -> None:
+    os.execve(_TOOLS, [*command(name), *sys.argv[1:]], environment())
+
+
+def cameoc() -> None:
+    """Becomes cameoc."""
+    _replace("cameoc")
+
+
+def cameo_compare() -> None:
+    """Becomes cameo-compare."""
+    _replace("cameo-compare")
