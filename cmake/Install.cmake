@@ -17,21 +17,21 @@ install(DIRECTORY docs DESTINATION share/doc/cameo)
 install(DIRECTORY examples DESTINATION share/doc/cameo PATTERN __pycache__ EXCLUDE)
 
 if(CAMEO_WITH_COMPILER)
-  # What cameoc appends payloads to.
+  # Stubs, which cameoc appends payloads to.
   install(TARGETS cameo-stub cameo-tuner RUNTIME DESTINATION lib/cameo)
   install(TARGETS cameo-model LIBRARY DESTINATION lib/cameo)
 
   install(TARGETS cameoc cameo-opt cameo-translate cameo-reduce cameo-compare cameo-sass cameo-sim-opt
           cameo-lsp-server EXPORT CameoCompilerTargets RUNTIME DESTINATION bin)
 
-  # For tools and passes of others. Headers keep their paths, as in #include "dialects/onnx/Onnx.h".
+  # Libraries for tools and passes of others. Headers keep their paths, as in #include "dialects/onnx/Onnx.h".
   install(TARGETS CameoArena cameo_runtime CameoHeaders CameoOnnxProto CameoOnnx CameoKernel CameoRt CameoPasses
           CameoCodegen EXPORT CameoCompilerTargets ARCHIVE DESTINATION lib
           INCLUDES DESTINATION include/cameo)
   foreach(folder dialects passes codegen)
     install(DIRECTORY ${folder} ${CMAKE_BINARY_DIR}/${folder} DESTINATION include/cameo
             FILES_MATCHING PATTERN *.h PATTERN *.td PATTERN *.h.inc PATTERN SimPasses.def
-            # Of the importer: they need protobuf.
+            # Headers of the importer, which need protobuf.
             PATTERN *.pb.h EXCLUDE PATTERN Importer.h EXCLUDE PATTERN Exporter.h EXCLUDE
             PATTERN ModelParse.h EXCLUDE PATTERN TensorImport.h EXCLUDE
             PATTERN Precompiled.h EXCLUDE PATTERN CMakeFiles EXCLUDE)
@@ -42,7 +42,7 @@ if(CAMEO_WITH_COMPILER)
   install(EXPORT CameoCompilerTargets NAMESPACE Cameo:: DESTINATION ${package})
 endif()
 
-# What wheel cameo-compiler has; cameo-tools finds stub and library as cameoc does.
+# Files of wheel cameo-compiler; cameo-tools finds stub and library as cameoc does.
 if(CAMEO_STATIC_LLVM)
   set(wheel COMPONENT python-compiler EXCLUDE_FROM_ALL)
   install(TARGETS cameo-tools RUNTIME DESTINATION cameo_compiler/bin ${wheel})

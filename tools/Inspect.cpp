@@ -37,7 +37,7 @@ struct Port {
   std::string element;            // empty where it is no tensor
 };
 
-/// What is said of a model.
+/// Facts about a model.
 struct Inspection {
   std::string path, producer;
   uint64_t bytes = 0; // of all files
@@ -49,7 +49,7 @@ struct Inspection {
   int64_t tensors = 0, numbers = 0; // of constants
   double constantBytes = 0;
   std::vector<std::pair<std::string, unsigned>> operators; // the most frequent first
-  // Of products, by sizes that are open taken as 1; nothing where that model does not compile.
+  // Those of products, with open sizes taken as 1; nothing where that model does not compile.
   std::optional<double> multiplyAdds;
   unsigned counted = 0, others = 0;
 
@@ -266,7 +266,7 @@ std::optional<double> multiplyAdds(Operation *op) {
   return std::nullopt;
 }
 
-/// Of a module at stage normalized, whose sizes are all known.
+/// Counts a module at stage normalized, whose sizes are all known.
 void readArithmetic(ModuleOp module, Inspection &found) {
   found.multiplyAdds = 0;
   module.walk([&](Operation *op) {

@@ -1,4 +1,4 @@
-// What cameoc and cameo-compare say on standard error, for people or for programs.
+// Messages of cameoc and cameo-compare on standard error, for people or for programs.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace cameo {
 
-/// As text, or as JSON, an object a line:
+/// Text, or JSON, an object a line:
 ///
 ///   {"kind": "diagnostic", "severity": "error", "where": "conv1", "text": "...", "notes": [{...}]}
 ///   {"kind": "progress", "what": "ranges", "done": 3, "all": 32}
@@ -19,7 +19,7 @@ class Messages {
 public:
   enum class Format { Text, Json };
   explicit Messages(Format format = Format::Text) : format(format) {}
-  /// Of --message-format, however wrong the other arguments are.
+  /// Reads --message-format, however wrong the other arguments are.
   static Messages of(llvm::ArrayRef<const char *> arguments);
 
   /// An error, a warning, a remark or a note.
@@ -34,7 +34,7 @@ private:
   Format format;
 };
 
-/// How far steps have come that take long, from its making to its end.
+/// Progress of steps that take long, from its making to its end.
 class MessageProgress {
 public:
   explicit MessageProgress(const Messages &messages);

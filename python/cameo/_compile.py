@@ -42,14 +42,14 @@ class Diagnostic:
 
 @dataclass(frozen=True)
 class Compilation:
-    """What cameoc said of a model that it compiled: the lines of its summary, warnings and remarks."""
+    """Lines of the summary, warnings and remarks of a model that cameoc compiled."""
 
     summary: tuple[str, ...]
     diagnostics: tuple[Diagnostic, ...]
 
 
 def tool(name):
-    """What runs one of the compiler's programs, and the environment that it runs in."""
+    """The command of one of the compiler's programs, and the environment that it runs in."""
     try:
         import cameo_compiler
     except ImportError:
@@ -147,7 +147,7 @@ def _onnx_file(model, folder):
 
 
 def inspect(model: Any, *, shapes: Sizes | None = None) -> dict[str, Any]:
-    """What an ONNX model is, without compiling it: a dictionary with inputs, outputs, operators and whether all of it is
+    """Describes an ONNX model without compiling it: a dictionary with inputs, outputs, operators and whether all of it is
     supported, as `cameoc --inspect=json` prints it. `problems` has what is not, as `Diagnostic`."""
     with tempfile.TemporaryDirectory(prefix="cameo-") as folder:
         arguments = ["--inspect=json", _onnx_file(model, folder), "--message-format=json",

@@ -95,7 +95,7 @@ def _stream_handle(stream):
 
 
 def _maker(torch, first):
-    """What makes a tensor of torch's for an output, where the first input is."""
+    """A function that makes a tensor of torch's for an output, where the first input is."""
     def make(name, shape):
         dtype = getattr(torch, name, None)
         if dtype is None:
@@ -132,7 +132,7 @@ class Context:
         return dict(zip(self._outputs, self._handle.output_shapes(self._list(inputs, named))))
 
     def set_state(self, input: str, output: str | None) -> None:  # noqa: A002
-        """After each run `output` becomes `input`, which begins with the array of the first run, or with zeros where
+        """Makes `output` the `input` of the next run, which begins with the array of the first run, or with zeros where
         that passes None. An `output` of None ends it."""
         number = None if output is None else self._index(self._outputs, output, "output")
         self._handle.set_state(self._index(self._inputs, input, "input"), number)
@@ -268,7 +268,7 @@ class Model:
 
     @property
     def manifest(self) -> str:
-        """What the file says of itself, as JSON."""
+        """The file's own description, as JSON."""
         return self._handle.manifest()
 
     def context(self, use_graphs: bool = True) -> Context:

@@ -24,7 +24,7 @@ bool isOnHost(nb::handle object) {
   return nb::cast<int>(object.attr("__dlpack_device__")()[0]) == nb::device::cpu::value;
 }
 
-/// Of numpy, kept for the life of the process.
+/// numpy.ndarray, kept for the life of the process.
 nb::handle numpyArrayType() {
   static nb::object &type = *new nb::object(nb::module_::import_("numpy").attr("ndarray"));
   return type;

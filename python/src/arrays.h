@@ -23,7 +23,7 @@ public:
   const std::vector<int64_t> &shape() const { return sizes; }
   void *data() const { return first; }
   cameo_memory memory() const { return where; }
-  /// Which GPU it is on, where its memory is the device's.
+  /// The GPU's number, where its memory is the device's.
   int ordinal() const { return device; }
 
   size_t count() const;
@@ -52,7 +52,7 @@ private:
   char *first = nullptr;
   cameo_memory where = CAMEO_MEMORY_HOST;
   int device = 0;
-  // What keeps the memory: numpy's, or DLPack's.
+  // Keepers of the memory: numpy's, or DLPack's.
   std::unique_ptr<Buffer> buffer;
   nanobind::ndarray<nanobind::ro> tensor;
 };

@@ -23,7 +23,7 @@ inline size_t elementBytes(cameo_dtype type) {
 /// numpy's name, or that of package ml_dtypes; null where neither has one.
 const char *numpyName(cameo_dtype type);
 
-/// What numpy calls `type`, e.g. dtype('float32'). Raises ImportError where ml_dtypes is needed and is not installed.
+/// numpy's type of `type`, e.g. dtype('float32'). Raises ImportError where ml_dtypes is needed and is not installed.
 nanobind::object numpyType(cameo_dtype type);
 /// UNDEFINED where a model has no such elements.
 cameo_dtype fromNumpy(nanobind::handle dtype);

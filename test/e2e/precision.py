@@ -105,13 +105,13 @@ def converts_only(kernel):
 
 
 def split_by_time(report):
-    """How many dispatches take less time as two by the target's estimate, which depends on the type."""
+    """The number of dispatches that take less time as two by the target's estimate, which depends on the type."""
     return sum(each["text"] == "split, as it takes less time in two"
                for variant in report["variants"] for each in variant["decisions"])
 
 
 def casts_by_cost(report, inputs):
-    """How many inputs are converted by a launch, because tiles of a product would read the wider elements again
+    """The number of inputs that are converted by a launch, because tiles of a product would read the wider elements again
     and again. In FP32 nothing is converted."""
     return len({name for each in report["fusions"]["missed"] for name in each["producer"]
                 if name in inputs and each["why"] == AGAIN})

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the cases of package cameo share: python_package.py runs a group of them in an interpreter, and reads a line of
+"""Shared pieces of the cases of package cameo: python_package.py runs a group of them in an interpreter, and reads a line of
 JSON for each. Nothing here needs more than numpy."""
 # SPDX-License-Identifier: Apache-2.0
 import json

@@ -159,7 +159,7 @@ def expected(model, feed):
             return f"no reference: {missing}; {error}"
 
 
-# What these compute has one right result: it is moved, or rounded once.
+# Operators whose results have one right value: it is moved, or rounded once.
 EXACT = {"Cast", "CastLike", "Concat", "Expand", "Flatten", "Gather", "GatherElements", "GatherND", "Identity", "Pad",
          "Reshape", "Slice", "SpaceToDepth", "DepthToSpace", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze",
          "Where", "Neg", "Abs", "Relu", "Max", "Min", "MaxPool", "ReduceMax", "ReduceMin"}
@@ -185,7 +185,7 @@ def check_itself():
 
 
 def differs(name, value, reference, exact=False):
-    """What is wrong with an output, or None. Integers and booleans must agree exactly; `exact`: floats, too."""
+    """The difference of an output in words, or None. Integers and booleans must agree exactly; `exact`: floats, too."""
     if value.dtype != reference.dtype or value.shape != reference.shape:
         return (f"{name} is {value.dtype} {value.shape}, "
                 f"not {reference.dtype} {reference.shape}")

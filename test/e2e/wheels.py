@@ -12,7 +12,7 @@ import zipfile
 import harness
 
 SECONDS = 1800
-# Of a wheel: bytes, and the newest glibc that it may need.
+# Limits of a wheel: bytes, and the newest glibc that it may need.
 LIMITS = {"runtime": (3 << 20, (2, 28)), "compiler": (60 << 20, (2, 35))}
 USE = """
 import sys, time

@@ -12,12 +12,12 @@ _TOOLS = os.path.join(os.path.dirname(__file__), "bin", "cameo-tools")
 
 
 def command(name: str) -> list[str]:
-    """What runs a program: its file, and the words in front of its options."""
+    """The command of a program: its file, and the words in front of its options."""
     return [_TOOLS, name]
 
 
 def environment() -> dict[str, str]:
-    """Where the programs find ptxas: as the user says, else in the packages of NVIDIA's that the extra `nvidia` installs."""
+    """Variables by which the programs find ptxas: as the user says, else in the packages of NVIDIA's that the extra `nvidia` installs."""
     variables = dict(os.environ)
     if "CUDA_HOME" in variables or shutil.which("ptxas"):
         return variables
