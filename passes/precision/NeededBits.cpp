@@ -53,8 +53,8 @@ NeededBits::NeededBits(func::FuncOp function, const NumberRanges &ranges, Precis
     if (!isa<onnx::OnnxDialect>(op.getDialect()) || isa<onnx::ConstantOp>(op))
       continue;
     for (unsigned i = 0; i < op.getNumOperands(); ++i)
-      if (asks(&op, i))
-        ask(op.getOperand(i), {&op, 1});
+      if (std::optional<Need> need = needOf(&op, i))
+        ask(op.getOperand(i), *need);
     passOn(&op);
   }
   for (Operation &op : block)
@@ -62,63 +62,106 @@ NeededBits::NeededBits(func::FuncOp function, const NumberRanges &ranges, Precis
       for (Value result : op.getResults())
         if (isFP32(result))
           integers.insert(result);
+  findInputWork(block);
+}
+
+static bool isFloat(Value value) {
+  auto type = dyn_cast<TensorType>(value.getType());
+  return type && isa<FloatType>(type.getElementType());
+}
+
+/// Moves elements as they are: rounding behind it is rounding in front of it.
+static bool onlyMoves(Operation *op) {
+  return policyOf(op).role == Role::Movement && llvm::any_of(op->getResults(), isFP32);
+}
+
+/// What reads nothing but inputs and constants, without a product between, as long as it grows with inputs; and of
+/// that what computes or leads to what does.
+void NeededBits::findInputWork(Block &block) {
+  llvm::DenseSet<Value> fromInputs, grown;
+  SmallVector<Operation *> found;
   for (Value input : block.getArguments())
-    findShifts(input);
-}
-
-/// Elementwise work on that value and constants.
-static bool worksOn(Operation *op, Value value) {
-  return op->getNumResults() == 1 && isFP32(op->getResult(0)) &&
-         policyOf(op).role == Role::Elementwise && llvm::all_of(op->getOperands(), [&](Value v) {
-           return v == value || onnx::isAbsent(v) || onnx::constantValue(v);
-         });
-}
-
-/// Chains of such work, up to the last that adds a constant.
-void NeededBits::findShifts(Value input) {
-  if (!isFP32(input))
-    return;
-  for (Operation *op : input.getUsers()) {
-    SmallVector<Operation *> chain;
-    size_t kept = 0;
-    for (Value read = input; worksOn(op, read); op = *read.user_begin()) {
-      chain.push_back(op);
-      if (isa<onnx::AddOp, onnx::SubOp>(op))
-        kept = chain.size();
-      read = op->getResult(0);
-      if (!read.hasOneUse())
-        break;
+    if (isFloat(input)) {
+      fromInputs.insert(input);
+      grown.insert(input);
     }
-    shifts.insert(chain.begin(), chain.begin() + kept);
+  for (Operation &op : block) {
+    if (!isa<onnx::OnnxDialect>(op.getDialect()) || op.getNumRegions() ||
+        policyOf(&op).role == Role::Product)
+      continue;
+    bool reads = false, readsOthers = false;
+    for (auto [i, operand] : llvm::enumerate(op.getOperands())) {
+      if (!isFloat(operand) || onnx::constantValue(operand))
+        continue;
+      reads |= grown.contains(operand) && !isa<onnx::ShapeOp, onnx::SizeOp>(op);
+      readsOthers |= !fromInputs.contains(operand);
+    }
+    if (readsOthers)
+      continue;
+    fromInputs.insert(op.result_begin(), op.result_end());
+    if (!reads)
+      continue;
+    found.push_back(&op);
+    if (!policyOf(&op).settles)
+      grown.insert(op.result_begin(), op.result_end());
   }
+  for (Operation *op : llvm::reverse(found))
+    if (!onlyMoves(op) ||
+        llvm::any_of(op->getUsers(), [&](Operation *user) { return inputWork.contains(user); }))
+      inputWork.insert(op);
 }
+
+/// The value of which this is the nearest integer on some side.
+static Value roundedBy(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (isa_and_nonnull<onnx::FloorOp, onnx::CeilOp, onnx::RoundOp>(op))
+    return op->getOperand(0);
+  if (auto back = dyn_cast_or_null<onnx::CastOp>(op); back && isInteger(op->getOperand(0)))
+    if (auto cut = op->getOperand(0).getDefiningOp<onnx::CastOp>())
+      return cut->getOperand(0);
+  return {};
+}
+
+/// x - Floor(x) and its like.
+static bool takesFraction(Operation *op) {
+  return isa<onnx::SubOp>(op) && (roundedBy(op->getOperand(1)) == op->getOperand(0) ||
+                                  roundedBy(op->getOperand(0)) == op->getOperand(1));
+}
+
+static bool isSensitive(Operation *op) { return policyOf(op).isSensitive() || takesFraction(op); }
 
 /// The need that goes further is kept.
 void NeededBits::ask(Value value, Need need) {
   if (!isFP32(value))
     return;
   Need &known = needs[value];
-  if (!known.reader || known.products < need.products)
+  if (need.goesFurtherThan(known))
     known = need;
 }
 
-bool NeededBits::asks(Operation *op, unsigned operand) const {
+std::optional<NeededBits::Need> NeededBits::needOf(Operation *op, unsigned operand) const {
   Value value = op->getOperand(operand);
   if (!isFP32(value))
-    return false;
+    return std::nullopt;
+  Need need{op, /*products=*/1};
   if (isa<onnx::CastOp>(op))
-    return isInteger(op->getResult(0)) && !holdsAll(ranges.of(value), precision);
+    return isInteger(op->getResult(0)) && !holdsAll(ranges.of(value), precision)
+               ? std::optional(need)
+               : std::nullopt;
   const PolicyRow &row = policyOf(op);
-  return row.keeps(operand) || row.isSensitive() ||
-         (row.divides(operand) && ranges.guardSinks(value, precision));
+  if (row.keeps(operand) || isSensitive(op))
+    return need;
+  need.isGuard = true;
+  return row.divides(operand) && ranges.guardSinks(value, precision) ? std::optional(need)
+                                                                     : std::nullopt;
 }
 
 /// Needs of a node's results become needs of its operands.
 void NeededBits::passOn(Operation *op) {
   Need need;
   for (Value result : op->getResults())
-    if (auto found = needs.find(result); found != needs.end() && found->second.reader &&
-                                         (!need.reader || need.products < found->second.products))
+    if (auto found = needs.find(result);
+        found != needs.end() && found->second.goesFurtherThan(need))
       need = found->second;
   const PolicyRow &row = policyOf(op);
   if (!need.reader || row.role == Role::Full)
@@ -126,7 +169,8 @@ void NeededBits::passOn(Operation *op) {
   if (row.role == Role::Product && need.products-- == 0)
     return;
   readers[op] = need.reader;
-  if (row.settles)
+  if (row.settles ||
+      (need.isGuard && (isSquare(op) || isa<onnx::ReduceSumSquareOp, onnx::ReduceL2Op>(op))))
     return;
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
     if (!readsAnyType(op, i) || isa<onnx::CastOp>(op))
@@ -163,7 +207,7 @@ std::string NeededBits::whyOf(Operation *op) const {
     StringRef kind = reader->getName().stripDialect();
     return ("what it makes goes into " + kind + " '" + onnx::nodeText(reader) + "', which " +
             (isa<onnx::CastOp>(reader)                 ? "makes integers of it"
-             : policyOf(reader).isSensitive()          ? "depends on bits that " + name + " has not"
+             : isSensitive(reader)                     ? "depends on bits that " + name + " has not"
              : policyOf(reader).role == Role::Movement ? "takes it in FP32"
                                                        : "divides by it"))
         .str();
@@ -173,8 +217,10 @@ std::string NeededBits::whyOf(Operation *op) const {
       return onnx::inputText(op, i) + " may have integers beyond " +
              std::to_string(int(exactIntegers(precision))) + ", up to which " + name +
              " has all of them";
-  if (shifts.contains(op))
-    return "an input is shifted, which is stored in FP32, and rounded behind that";
+  if (takesFraction(op))
+    return "its result depends on bits that " + name + " has not";
+  if (inputWork.contains(op))
+    return "it is computed from inputs of FP32 alone, and rounded behind that";
   return "";
 }
 

@@ -4,9 +4,9 @@
 // Sin computes in FP32 if what it reads was rounded before. So nodes whose results lead to operators that
 // depend on such bits compute in FP32, through data movement, elementwise work, sums and one product, up to
 // operators whose results do not grow with what they read. Integers that the type does not have all of are
-// kept from it as well, for they are counted, compared and subtracted. And the first elementwise work on an input that
-// shifts it is done before anything is rounded: the input is stored in FP32, and of a pressure of 101,000 what counts
-// is how far it is from 101,325.
+// kept from it as well, for they are counted, compared and subtracted. And what is computed from inputs alone is done
+// before anything is rounded, up to products and to what does not grow with what it reads: inputs are stored in FP32,
+// any number may come, and of a pressure of 101,000 what counts is how far it is from the mean of all.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -27,20 +27,27 @@ private:
   struct Need {
     mlir::Operation *reader = nullptr;
     unsigned products = 0;
+    /// Small numbers alone must not be lost: it ends at a square, whose operand is not as small.
+    bool isGuard = false;
+
+    bool goesFurtherThan(const Need &other) const {
+      return !other.reader || products > other.products ||
+             (products == other.products && other.isGuard && !isGuard);
+    }
   };
 
   void ask(mlir::Value value, Need need);
-  bool asks(mlir::Operation *op, unsigned operand) const;
+  std::optional<Need> needOf(mlir::Operation *op, unsigned operand) const;
   void passOn(mlir::Operation *op);
   bool isLargeInteger(mlir::Operation *op) const;
-  void findShifts(mlir::Value input);
+  void findInputWork(mlir::Block &block);
 
   const NumberRanges &ranges;
   Precision precision;
   llvm::DenseMap<mlir::Value, Need> needs;
   llvm::DenseMap<mlir::Operation *, mlir::Operation *> readers; // of what a node makes
   llvm::DenseSet<mlir::Value> integers;                         // that the type may not have
-  llvm::DenseSet<mlir::Operation *> shifts; // of an input, and what is in front of them
+  llvm::DenseSet<mlir::Operation *> inputWork; // on inputs alone, and what moves them to it
 };
 
 } // namespace cameo

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/precision/NumberRanges.h"
 
+#include "dialects/onnx/Constants.h"
 #include "dialects/onnx/shape/NodeText.h"
 #include "passes/graph/Elements.h"
 
@@ -153,8 +154,113 @@ static NumberRange negated(NumberRange x) { return {-x.most, -x.least, x.reach};
 static NumberRange neg(Operation *, Operands x) { return negated(x[0]); }
 static NumberRange sub(Operation *op, Operands x) { return add(op, {x[0], negated(x[1])}); }
 
+//===-- Normalisations ------------------------------------------------------------------------===//
+
+bool isSquare(Operation *op) {
+  if (isa<onnx::PowOp>(op)) {
+    NumberRange exponent;
+    if (ElementsAttr constant = onnx::constantValue(op->getOperand(1)))
+      exponent = rangeOfConstant(constant);
+    return exponent.least == 2 && exponent.most == 2;
+  }
+  return isa<onnx::MulOp>(op) && op->getOperand(0) == op->getOperand(1);
+}
+
+/// What is kept from 0 by a constant that is added, or is a lower bound.
+static Value withoutGuard(Value value) {
+  auto isGuard = [](Value operand) {
+    ElementsAttr constant = onnx::constantValue(operand);
+    return constant && rangeOfConstant(constant).least >= 0;
+  };
+  for (Operation *op = value.getDefiningOp();
+       isa_and_nonnull<onnx::AddOp, onnx::MaxOp, onnx::ClipOp>(op); op = value.getDefiningOp()) {
+    if (isa<onnx::ClipOp>(op) &&
+        (!isGuard(op->getOperand(1)) || !onnx::isAbsent(op->getOperand(2))))
+      break;
+    SmallVector<Value, 2> kept;
+    for (Value operand :
+         op->getOperands().take_front(isa<onnx::ClipOp>(op) ? 1 : op->getNumOperands()))
+      if (!isGuard(operand))
+        kept.push_back(operand);
+    if (kept.size() != 1)
+      break;
+    value = kept.front();
+  }
+  return value;
+}
+
+/// The elements that a mean is of; nothing where a size is open.
+static std::optional<double> countOf(onnx::ReduceMeanOp mean) {
+  auto type = dyn_cast<RankedTensorType>(mean->getOperand(0).getType());
+  if (!type)
+    return std::nullopt;
+  std::set<int64_t> axes;
+  if (onnx::isAbsent(mean->getOperand(1))) {
+    for (int64_t axis = 0; axis < type.getRank(); ++axis)
+      axes.insert(axis);
+  } else {
+    std::optional<SmallVector<int64_t>> given = onnx::constantInts(mean->getOperand(1));
+    if (!given)
+      return std::nullopt;
+    for (int64_t axis : *given)
+      axes.insert(axis < 0 ? axis + type.getRank() : axis);
+  }
+  double count = 1;
+  for (int64_t axis : axes) {
+    if (axis < 0 || axis >= type.getRank() || type.isDynamicDim(axis))
+      return std::nullopt;
+    count *= type.getDimSize(axis);
+  }
+  return count;
+}
+
+/// How many times the root of these sums of squares a value may be: once, or the root of the number of squares that
+/// the mean is of. What guards them makes it less.
+static std::optional<double> mostOfRoot(Value value, Value sums) {
+  Operation *op = withoutGuard(sums).getDefiningOp();
+  if (isa_and_nonnull<onnx::ReduceSumSquareOp>(op))
+    return op->getOperand(0) == value ? std::optional<double>(1) : std::nullopt;
+  if (!isa_and_nonnull<onnx::ReduceMeanOp, onnx::ReduceSumOp>(op))
+    return std::nullopt;
+  Operation *square = op->getOperand(0).getDefiningOp();
+  if (!square || !isSquare(square) || square->getOperand(0) != value)
+    return std::nullopt;
+  auto mean = dyn_cast<onnx::ReduceMeanOp>(op);
+  std::optional<double> count = mean ? countOf(mean) : 1;
+  return count ? std::optional<double>(std::sqrt(*count)) : std::nullopt;
+}
+
+/// The same where the value is divided by `root`.
+static std::optional<double> mostDivided(Value value, Value root) {
+  Operation *op = withoutGuard(root).getDefiningOp();
+  if (isa_and_nonnull<onnx::SqrtOp>(op))
+    return mostOfRoot(value, op->getOperand(0));
+  return isa_and_nonnull<onnx::ReduceL2Op>(op) && op->getOperand(0) == value
+             ? std::optional<double>(1)
+             : std::nullopt;
+}
+
+/// The same where the value is multiplied by `factor`, the reciprocal of a root.
+static std::optional<double> mostMultiplied(Value value, Value factor) {
+  Operation *op = factor.getDefiningOp();
+  if (isa_and_nonnull<onnx::ReciprocalOp>(op))
+    return mostDivided(value, op->getOperand(0));
+  if (!isa_and_nonnull<onnx::PowOp>(op))
+    return std::nullopt;
+  ElementsAttr constant = onnx::constantValue(op->getOperand(1));
+  NumberRange exponent = constant ? rangeOfConstant(constant) : NumberRange();
+  return exponent.least == -0.5 && exponent.most == -0.5 ? mostOfRoot(value, op->getOperand(0))
+                                                         : std::nullopt;
+}
+
+//===-- Arithmetic ----------------------------------------------------------------------------===//
+
 static NumberRange mul(Operation *op, Operands x) {
-  bool isSquare = isa<onnx::MulOp>(op) && op->getOperand(0) == op->getOperand(1);
+  if (isa<onnx::MulOp>(op))
+    for (unsigned i : {0, 1})
+      if (std::optional<double> most = mostMultiplied(op->getOperand(i), op->getOperand(1 - i)))
+        return between(-*most, *most);
+  bool isSquare = cameo::isSquare(op);
   NumberRange result{isSquare ? 0 : -kInfinity, kInfinity, largestReach(x)};
   if (!x[0].isKnown() || !x[1].isKnown())
     return result;
@@ -174,6 +280,8 @@ static NumberRange reciprocalOf(NumberRange x) {
 }
 static NumberRange reciprocal(Operation *, Operands x) { return reciprocalOf(x[0]); }
 static NumberRange div(Operation *op, Operands x) {
+  if (std::optional<double> most = mostDivided(op->getOperand(0), op->getOperand(1)))
+    return between(-*most, *most);
   NumberRange result = mul(op, {x[0], reciprocalOf(x[1])});
   result.reach = x[0].reach;
   return result;

@@ -63,6 +63,9 @@ private:
   unsigned used = 0;
 };
 
+/// x * x and Pow(x, 2).
+bool isSquare(mlir::Operation *op);
+
 /// The largest finite number of a low precision.
 double largestOf(Precision precision);
 /// A magnitude up to which all integers are numbers of a low precision.

@@ -1,5 +1,5 @@
-"""What a model of one node should compute: ONNX Runtime, else onnx's reference evaluator; for a few
-operators formulas of ours, where those two lack a type or do not follow the specification."""
+"""What a model should compute: ONNX Runtime, else onnx's reference evaluator; for a few operators that are a model's
+only node formulas of ours, where those two lack a type or do not follow the specification."""
 # SPDX-License-Identifier: Apache-2.0
 import ml_dtypes
 import numpy
@@ -129,13 +129,13 @@ def formula_for(node, opset, feed):
 
 def expected(model, feed):
     """The reference outputs, or the reason why there are none."""
-    node = model.graph.node[0]
-    formula = formula_for(node, model.opset_import[0].version, feed)
+    nodes = model.graph.node
+    formula = formula_for(nodes[0], model.opset_import[0].version, feed) if len(nodes) == 1 else None
     if formula:
         values = {**feed, **{tensor.name: onnx.numpy_helper.to_array(tensor)
                              for tensor in model.graph.initializer}}
         try:
-            return [numpy.asarray(formula(node, *(values.get(name) for name in node.input)))]
+            return [numpy.asarray(formula(nodes[0], *(values.get(name) for name in nodes[0].input)))]
         except ValueError as error:
             return f"no reference: {error}"
     if is_wrong_at_runtime(model, feed):

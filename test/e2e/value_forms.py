@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Values whose bits matter in FP16 and BF16, as networks have them: angles of embeddings, masks, squares of
-normalisations, logarithms, guards against division by zero, scores and logits beyond FP16, inputs far from 0.
+normalisations, logarithms, guards against division by zero, scores and logits beyond FP16, fractions, inputs far
+from 0 or beyond FP16 with all that moves and reads them.
 
 A form is a kind of arithmetic between two products; its siblings are all ways to write it and all numbers that it is
 met with. What the form reads is a product by the identity of numbers that both types have, so what a result
@@ -320,9 +321,117 @@ def shifts():
                shifted(level, width, operator, scale, between))
 
 
-def cases():
+#===-- Inputs ------------------------------------------------------------------------------------===#
+
+def averaged(f, x):
+    x = f.add("AveragePool", f.add("Transpose", x, perm=[0, 2, 1]), kernel_shape=[2], strides=[2])
+    return f.add("Transpose", x, perm=[0, 2, 1])
+
+
+def chosen_elements(f, x):
+    seen = numpy.arange(2 * ROWS * DEPTH).reshape(2, ROWS, DEPTH) % 3 > 0
+    return f.add("Where", f.input("seen", seen, BOOL), x, f.input("z", f.feeds["x"][::-1]))
+
+
+def halves(f, x):
+    first, second = f.add("Split", x, outputs=2, axis=1, num_outputs=2)
+    return f.add("Concat", second, first, axis=1)
+
+
+# What is between an input of 2 x ROWS x DEPTH and what works on it.
+BETWEEN = {
+    "nothing": lambda f, x: x,
+    "reshape": lambda f, x: f.add("Reshape", x, f.axes(ROWS, 2, DEPTH)),
+    "transpose": lambda f, x: f.add("Transpose", x, perm=[1, 0, 2]),
+    "split": halves,
+    "slice": lambda f, x: f.add("Slice", x, f.axes(1), f.axes(ROWS), f.axes(1)),
+    "gather": lambda f, x: f.add("Gather", x, f.axes(2, 0, 1), axis=1),
+    "concat": lambda f, x: f.add("Concat", x, f.input("z", f.feeds["x"][::-1]), axis=1),
+    "where": chosen_elements,
+    "pad": lambda f, x: f.add("Pad", x, f.axes(0, 1, 0, 0, 1, 0), mode="edge"),
+    "pool": averaged,
+    "mean": lambda f, x: f.add("ReduceMean", x, f.axes(1)),
+    "resize": lambda f, x: f.add("Resize", x, "", f.array(numpy.float32([1, 2, 1])), mode="nearest"),
+    "double": lambda f, x: f.add("Cast", x, to=FLOAT),
+}
+
+
+def batch_norm(f, x, level, width):
+    x = f.add("Transpose", x, perm=[0, 2, 1])
+    many = [f.array(numpy.full(DEPTH, number, numpy.float32)) for number in (1, 0, level, width**2)]
+    return f.add("Transpose", f.add("BatchNormalization", x, *many), perm=[0, 2, 1])
+
+
+def instance_norm(f, x, level, width):
+    x = f.add("Transpose", x, perm=[0, 2, 1])
+    ones, zeros = (f.array(numpy.full(DEPTH, number, numpy.float32)) for number in (1, 0))
+    return f.add("Transpose", f.add("InstanceNormalization", x, ones, zeros), perm=[0, 2, 1])
+
+
+def last_of(f, x):
+    return f.add("Slice", x, f.axes(DEPTH - 1), f.axes(DEPTH), f.axes(2))
+
+
+def other(f, x, level, width):
+    return f.input("y0", numpy.float32(level + width * random(11, 1, 1, DEPTH)))
+
+
+# What works on it: results are of the size of 1, or of the input's width.
+WORK = {
+    "sub": lambda f, x, level, width: f.add("Sub", x, f.number(level)),
+    "batch-norm": batch_norm,
+    "layer-norm": lambda f, x, level, width: f.add("LayerNormalization", x, f.array(numpy.ones(DEPTH, numpy.float32))),
+    "instance-norm": instance_norm,
+    "mvn": lambda f, x, level, width: f.add("MeanVarianceNormalization", x, axes=[2]),
+    "softmax": lambda f, x, level, width: f.add("Softmax", x, axis=-1),
+    "less-mean": lambda f, x, level, width: f.add("Sub", x, f.add("ReduceMean", x, f.axes(-1))),
+    "less-last": lambda f, x, level, width: f.add("Sub", x, last_of(f, x)),
+    "less-other": lambda f, x, level, width: f.add("Sub", x, other(f, x, level, width)),
+    "asinh": lambda f, x, level, width: f.add("Asinh", x),
+    "by-largest": lambda f, x, level, width: f.add("Div", x, f.add("ReduceMax", f.add("Abs", x), f.axes(-1))),
+    "fraction": lambda f, x, level, width: f.add("Sub", x, f.add("Floor", x)),
+}
+
+
+def on_input(level, width, between, work):
+    """An input whose numbers have more bits, or go further, than 16 bits do."""
+    def build():
+        f = Form()
+        numbers = numpy.float32(level + width * random(9, 2, ROWS, DEPTH))
+        wide = between == "double"
+        x = f.input("x", numbers.astype(numpy.float64) if wide else numbers, TensorProto.DOUBLE if wide else FLOAT)
+        y = WORK[work](f, BETWEEN[between](f, x), level, width)
+        return f, f.add("MatMul", y, f.array(random(10, DEPTH, DEPTH)))
+    return build
+
+
+def inputs(long):
+    for (level, width), between, work in itertools.product(((300, 1), (101325, 300)), BETWEEN, WORK):
+        if long or between == "nothing" or (work == "sub" and level == 300):
+            yield f"input-{level}-{between}-{work}", on_input(level, width, between, work)
+
+
+def fraction(rounding, after):
+    """What is left of a product behind the point, which is a small part of it."""
+    def build():
+        f = Form()
+        numbers = held(numpy.random.default_rng(12).integers(0, 2048, (ROWS, 1))) / 8
+        x = f.add("Mul", f.product(f.input("x", held(numbers)), 1), f.array(numpy.float32([[1.001, 1.0003, 0.999]])))
+        whole = f.add("Cast", f.add("Cast", x, to=INT64), to=FLOAT) if rounding == "Cast" else f.add(rounding, x)
+        y = f.add("Sub", whole, x) if rounding == "Ceil" else f.add("Sub", x, whole)
+        return f, f.product(f.add("Sub", f.number(1), y) if after else y, 3)
+    return build
+
+
+def fractions():
+    for rounding, after in itertools.product(("Floor", "Ceil", "Round", "Cast"), (False, True)):
+        yield f"fraction-{rounding}{'-after' if after else ''}", fraction(rounding, after)
+
+
+def cases(long):
     """(name, what makes a Form and names its result)"""
-    yield from itertools.chain(angles(), masks(), squares(), logarithms(), guards(), integers(), shifts())
+    yield from itertools.chain(angles(), masks(), squares(), logarithms(), guards(), integers(), shifts(),
+                               inputs(long), fractions())
     yield "index", index
 
 
@@ -417,12 +526,12 @@ def check(suite, case):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     harness.add_arguments(parser)
-    parser.add_argument("--long", action="store_true", help="at -O1 as well")
+    parser.add_argument("--long", action="store_true", help="all forms, and at -O1 as well")
     options = parser.parse_args()
     suite = harness.Suite("value-forms", options.build.resolve())
     levels = ("-O2", "-O1") if options.long else ("-O2",)
     chosen = [(check, (name, build, kind, level), f"{name}-{kind}{level}")
-              for (name, build), kind, level in itertools.product(cases(), EPSILON, levels)]
+              for (name, build), kind, level in itertools.product(cases(options.long), EPSILON, levels)]
     chosen += [(check_towers, (f"towers-{factor}-{between}", factor, between), f"towers-{factor}-{between}")
                for factor, between in itertools.product((1, 10, 100), ("pool", "convolution"))]
     chosen = [case for case in chosen if re.search(options.filter, case[2])]

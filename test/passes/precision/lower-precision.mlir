@@ -52,7 +52,7 @@ func.func @between(%x: tensor<4x4xf32>, %i: tensor<4x4xi1>) -> tensor<8x4xf32> {
 // CHECK: return
 // expected-remark @+1 {{FP32: 1 node; casts between them: 0}}
 func.func @nothing(%x: tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<2xi64>) {
-  // expected-remark @+1 {{kept in FP32: its neighbours are}}
+  // expected-remark @+1 {{kept in FP32: it is computed from inputs}}
   %0 = onnx.Relu(%x) : (tensor<4x4xf32>) -> tensor<4x4xf32>
   %1 = onnx.Shape(%0) : (tensor<4x4xf32>) -> tensor<2xi64>
   return %0, %1 : tensor<4x4xf32>, tensor<2xi64>
