@@ -171,6 +171,15 @@ public:
     });
   }
 
+  /// Whether a value has elements, all of which were 0.
+  bool isAlwaysZero(StringRef name) const {
+    return llvm::any_of(llvm::zip(taps, histograms), [&](auto pair) {
+      auto &[tap, histogram] = pair;
+      return tap.name == name && histogram.count() && !histogram.nonFiniteCount() &&
+             histogram.least() == 0 && histogram.most() == 0;
+    });
+  }
+
 private:
   /// Whether all elements were counted says whether kernels have run, and no count has overflowed.
   llvm::Error take(unsigned tap, const TappedValue &value) {
@@ -413,10 +422,13 @@ llvm::Error Calibration::findThresholds() {
     options.onStep("histograms", collector.time());
   for (const std::string &text : collector.notFinite())
     compiler.warn("calibration: " + text);
-  for (const TensorPort &input : model.runner->inputs())
+  for (const TensorPort &input : model.runner->inputs()) {
     if (collector.isNeverFinite(input.name))
       return llvm::createStringError("calibration: no sample has a finite number for input '" +
                                      input.name + "'");
+    if (collector.isAlwaysZero(input.name))
+      compiler.warn("calibration: input '" + input.name + "' is 0 in all samples");
+  }
   {
     Step step(options, "thresholds");
     result.values = collector.values(result.method);

@@ -150,11 +150,13 @@ bool QuantizationChoice::triedScales() const {
 }
 
 std::string QuantizationChoice::text() const {
-  std::string result = llvm::formatv("{0}: {1:f1} dB on {2} sample{3}", chosen.text(), chosen.sqnr,
-                                     samples, samples == 1 ? "" : "s");
+  std::string result =
+      llvm::formatv("{0}: {1:f1} dB on {2} sample{3} (median run: {4:f1} dB)", chosen.text(),
+                    chosen.sqnrOfAll, samples, samples == 1 ? "" : "s", chosen.sqnr);
   const Trial &usual = trials.front();
   if (usual.text() != chosen.text())
-    result += llvm::formatv("; {0}: {1:f1} dB", usual.text(), usual.sqnr);
+    result += llvm::formatv("; {0}: {1:f1} dB (median run: {2:f1} dB)", usual.text(),
+                            usual.sqnrOfAll, usual.sqnr);
   return result;
 }
 

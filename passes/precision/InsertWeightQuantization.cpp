@@ -46,11 +46,15 @@ struct InsertWeightQuantization : impl::InsertWeightQuantizationBase<InsertWeigh
       if (policyOf(&op).role == Role::Product && op.getNumOperands() > 1 &&
           isFP32(op.getOperand(1)) && onnx::constantValue(op.getOperand(1)))
         quantize(&op, ledger);
+    if (read.empty() && isAnyKept)
+      function.emitWarning("--weights=" + type +
+                           ": no weights are quantised; --remarks tells why of each product");
     for (Operation *constant : read)
       if (constant->use_empty())
         constant->erase();
     dequantized.clear();
     read.clear();
+    isAnyKept = false;
   }
 
 private:
@@ -60,6 +64,7 @@ private:
   /// Of each constant and axis of depth what stands for it.
   llvm::DenseMap<std::pair<Value, int64_t>, Value> dequantized;
   llvm::SetVector<Operation *> read; // those constants
+  bool isAnyKept = false;
 };
 
 } // namespace
@@ -94,6 +99,7 @@ void InsertWeightQuantization::quantize(Operation *op, rt::Ledger &ledger) {
   if (std::string why = whyNot(op, *weights, depthAxis); !why.empty()) {
     ledger.missed("weights", op->getLoc(), "weights not quantised", why);
     count(&getContext(), getArgument(), "kept");
+    isAnyKept = true;
     return;
   }
   Value &known = dequantized[{constant, depthAxis}];

@@ -119,7 +119,8 @@ TEST_F(CalibrateCacheTest, KeepsTheChoice) {
                    {CalibrationMethod::Entropy, false, false, 31, 30.25}};
   choice.chosen = choice.trials[1];
   choice.samples = 32;
-  EXPECT_EQ(choice.text(), "entropy: 31.0 dB on 32 samples; mse: 20.5 dB");
+  EXPECT_EQ(choice.text(), "entropy: 30.2 dB on 32 samples (median run: 31.0 dB); mse: 20.0 dB "
+                           "(median run: 20.5 dB)");
   EXPECT_TRUE(StringRef(cache.text()).contains(R"(,
   "chosen": {"bias_correction": false, "samples": 32, "trials": [
     {"method": "mse", "channel_scales": false, "bias_correction": false, "sqnr": 20.50, "sqnr_of_all": 20.00},

@@ -139,9 +139,9 @@ class Calibration:
         else:
             self.suite.ok(case)
 
-    def expect(self, case, step, text):
-        """It fails, and says so."""
-        wrong = step.code != 1 or text not in step.output
+    def expect(self, case, step, text, code=1):
+        """It ends with that code, and says so."""
+        wrong = step.code != code or text not in step.output
         self.judge(case, wrong and f"{step.how()} without '{text}'", step)
 
     def check_values(self):
@@ -237,6 +237,13 @@ class Calibration:
         numpy.savez(data, image=numpy.full((3, 3, 12, 12), numpy.nan, numpy.float32))
         self.expect("no-numbers", self.calibrate(self.work / "nan.json", f"--calibration-data={data}"),
                     "calibration: no sample has a finite number for input 'image'")
+
+    def check_zeros(self):
+        """Samples of nothing but 0 are a mistake in most cases."""
+        data = self.work / "zeros.npz"
+        numpy.savez(data, image=numpy.zeros((3, 3, 12, 12), numpy.float32))
+        self.expect("zeros", self.calibrate(self.work / "zeros.json", f"--calibration-data={data}"),
+                    "warning: calibration: input 'image' is 0 in all samples", code=0)
 
     def check_images(self):
         """The lines of the documentation that make samples of images."""
@@ -641,6 +648,7 @@ def main():
     calibration.check_remainder()
     calibration.check_images()
     calibration.check_no_numbers()
+    calibration.check_zeros()
     calibration.check_cache()
     calibration.check_means()
     calibration.check_channels()

@@ -46,6 +46,7 @@ func.func @turned(%x: tensor<5x4xf32>, %y: tensor<3x4xf32>) -> (tensor<5x2xf32>,
 
 // CHECK-LABEL: func @few
 // CHECK-NOT: onnx.DequantizeLinear
+// SAID: warning: --weights=int4: no weights are quantised; --remarks tells why of each product
 // SAID: remark: weights not quantised: 4 weights are little to read; 8 or more are quantised
 func.func @few(%x: tensor<5x2xf32>) -> tensor<5x2xf32> {
   %w = onnx.Constant() {value = dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>} : () -> tensor<2x2xf32>
