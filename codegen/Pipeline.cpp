@@ -24,6 +24,8 @@ static void populateNormalized(OpPassManager &passes, const PipelineOptions &opt
   functions.addPass(createFoldConstants());
   // After folding, which makes conditions known that shapes alone do not.
   functions.addPass(createFoldIf());
+  // After branches are gone, which may have such operators, and before shapes of what stands for them are inferred.
+  functions.addPass(createExpandOperators());
   // Of branches, and where a shape is computed by operators that only folding knows.
   functions.addPass(createInferShapes({/*missingOnly=*/true}));
   functions.addPass(createFoldConstants());

@@ -63,6 +63,31 @@ def FoldConstants : Pass<"cameo-fold-constants", "::mlir::func::FuncOp"> {
   ];
 }
 
+def ExpandOperators : Pass<"cameo-expand-operators", "::mlir::func::FuncOp"> {
+  let summary = "expand operators into others that mean the same";
+  let description = [{
+    Losses, transforms, windows, grids, rotary embeddings and updates at known places have no kernels of
+    their own: others do the same as fast. Sizes are inferred on the way. An operator that cannot be written so keeps
+    the reason as `onnx.unexpanded`, which `cameo-report-unsupported` tells.
+
+    ```mlir
+    %0 = onnx.NegativeLogLikelihoodLoss(%logs, %classes, %none) {reduction = "sum"}
+        : (tensor<4x3xf32>, tensor<4xi64>, none) -> tensor<f32>
+    ```
+
+    becomes
+
+    ```mlir
+    %1 = onnx.Unsqueeze(%classes, %axis) : (tensor<4xi64>, tensor<1xi64>) -> tensor<*xi64>
+    %2 = onnx.GatherElements(%logs, %1) {axis = 1 : i64} : (tensor<4x3xf32>, tensor<*xi64>) -> tensor<*xf32>
+    %3 = onnx.Squeeze(%2, %axis) : (tensor<*xf32>, tensor<1xi64>) -> tensor<*xf32>
+    %4 = onnx.Neg(%3) : (tensor<*xf32>) -> tensor<*xf32>
+    %5 = onnx.ReduceSum(%4, %none) {keepdims = 0 : i64} : (tensor<*xf32>, none) -> tensor<*xf32>
+    ```
+  }];
+  let statistics = [Statistic<"expanded", "expanded", "operators that were written as others">];
+}
+
 def FoldIf : Pass<"cameo-fold-if", "::mlir::func::FuncOp"> {
   let summary = "fold each If whose condition is known to the branch that is taken";
   let description = [{

@@ -6,6 +6,7 @@
 #include "codegen/calibrate/CalibrationCache.h"
 #include "codegen/schedule/ScheduleFile.h"
 #include "dialects/onnx/Export.h"
+#include "passes/expand/Expander.h"
 #include "passes/linalg/Lowering.h"
 #include "passes/precision/Policy.h"
 #include "tools/Accuracy.h"
@@ -31,6 +32,7 @@
 
 #include <csignal>
 #include <malloc.h>
+#include <map>
 
 using namespace mlir;
 using namespace cameo;
@@ -402,10 +404,13 @@ CalibrationRequest calibrationRequest(const CameocOptions &options) {
 
 void listOperators(raw_ostream &output) {
   output << "| Operator | Not supported of it |\n|---|---|\n";
-  SmallVector<StringRef> names(supportedOperators().keys());
-  llvm::sort(names);
-  for (StringRef name : names)
-    output << "| " << name << " | " << supportedOperators().lookup(name).limits << " |\n";
+  std::map<StringRef, StringRef> limits;
+  for (const auto &entry : supportedOperators())
+    limits[entry.first()] = entry.second.limits;
+  for (const auto &entry : expandedOperators())
+    limits[entry.first()] = entry.second.limits;
+  for (auto [name, notSupported] : limits)
+    output << "| " << name << " | " << notSupported << " |\n";
 }
 
 int fail(const Messages &messages, llvm::Error error, ExitCode code) {

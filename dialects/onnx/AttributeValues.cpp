@@ -148,6 +148,10 @@ constexpr ValueRule rules[] = {
      "tf_crop_and_resize", 0, 0, 19},
     {"Resize", "keep_aspect_ratio_policy", oneOf, "stretch not_larger not_smaller"},
     {"Upsample", "mode", oneOf, "nearest linear"},
+    {"TensorScatter", "mode", oneOf, "linear circular"},
+    {"NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss", "reduction", oneOf, "none sum mean"},
+    {"ScatterElements ScatterND", "reduction", oneOf, "none add mul", 0, 0, 16, 17},
+    {"ScatterElements ScatterND", "reduction", oneOf, "none add mul max min", 0, 0, 18},
 
     {"", "allowzero", flag}, {"", "antialias", flag}, {"", "ceil_mode", flag},
     {"", "count_include_pad", flag}, {"", "detect_negative", flag}, {"", "detect_positive", flag},
@@ -155,7 +159,8 @@ constexpr ValueRule rules[] = {
     {"", "keepdims", flag}, {"", "noop_with_empty_axes", flag}, {"", "reverse", flag},
     {"", "saturate", flag}, {"", "select_last_index", flag}, {"", "spatial", flag},
     {"", "storage_order", flag}, {"", "training_mode", flag}, {"", "transA", flag},
-    {"", "transB", flag}, {"", "upper", flag},
+    {"", "transB", flag}, {"", "upper", flag}, {"", "align_corners", flag}, {"", "inverse", flag},
+    {"", "onesided", flag}, {"", "periodic", flag}, {"", "interleaved", flag},
 
     {kWindowed, "dilations", notBelow, "", 1},
     {kWindowed, "kernel_shape", notBelow, "", 1},

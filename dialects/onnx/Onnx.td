@@ -47,6 +47,8 @@ def Onnx_Dialect : Dialect {
     // Of an operator whose results' shapes the model declares, because inference does not know
     // them.
     "::mlir::UnitAttr":$shape_declared,
+    // Of an operator that others stand for where they can: why they do not.
+    "::mlir::StringAttr":$unexpanded,
     // Of an Attention that was recognised: the numbers that its nodes computed with.
     "::mlir::DictionaryAttr":$arithmetic,
     // Of a product: how it may be computed.

@@ -21,9 +21,9 @@ using namespace cameo::onnx;
 LogicalResult OnnxDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   return verifyDeclared<OpsetAttrHelper, ModelAttrHelper, NameAttrHelper, DimsAttrHelper,
                         ShapeAttrHelper, TypeAttrHelper, EvenSplitAttrHelper, RowsAttrHelper,
-                        KeptUnfoldedAttrHelper, ShapeDeclaredAttrHelper, ArithmeticAttrHelper,
-                        ProductsAttrHelper, PrecisionAttrHelper, KeptPrecisionAttrHelper,
-                        RangesAttrHelper, KeyAttrHelper>(op, attribute);
+                        KeptUnfoldedAttrHelper, ShapeDeclaredAttrHelper, UnexpandedAttrHelper,
+                        ArithmeticAttrHelper, ProductsAttrHelper, PrecisionAttrHelper,
+                        KeptPrecisionAttrHelper, RangesAttrHelper, KeyAttrHelper>(op, attribute);
 }
 
 LogicalResult OnnxDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned,

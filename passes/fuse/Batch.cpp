@@ -118,6 +118,17 @@ private:
     return b.create<tensor::ExtractSliceOp>(loc, source, offsets, sizes, strides);
   }
 
+  /// As many along a dimension as there are members.
+  Value firstMembers(Value source, int64_t dim) {
+    SmallVector<OpFoldResult> sizes = sizesOf(source);
+    if (isConstantIntValue(sizes[dim], batch.count))
+      return source;
+    SmallVector<OpFoldResult> offsets(sizes.size(), b.getIndexAttr(0));
+    sizes[dim] = b.getIndexAttr(batch.count);
+    Value part = slice(source, offsets, sizes);
+    return isBatched(source) ? mark(part) : part;
+  }
+
   /// What member 0 has as `argument`.
   void enter(const BatchOperand &operand, Value stack, BlockArgument argument) {
     if (operand.isShared)
@@ -235,6 +246,9 @@ private:
       for (AffineExpr expr : map.getResults()) {
         exprs.push_back(expr.shiftDims(loops - 1, 1) +
                         dimExpr(0) * CAMEO_MUTANT(5, steps.front(), 0));
+        // A dimension by itself runs over all of the tensor, of which there may be more than members.
+        if (steps.front() != 0 && isa<AffineDimExpr>(exprs.back()))
+          value = firstMembers(value, exprs.size() - 1);
         steps = steps.drop_front();
       }
       maps.push_back(AffineMap::get(loops, 0, exprs, b.getContext()));

@@ -17,6 +17,10 @@ inline constexpr llvm::StringLiteral kKeptUnfoldedAttr =
 inline constexpr llvm::StringLiteral kDeclaredShapeAttr =
     onnx::OnnxDialect::ShapeDeclaredAttrHelper::getNameStr();
 
+/// On an operator that is written as others where it can be: why it is not.
+inline constexpr llvm::StringLiteral kUnexpandedAttr =
+    onnx::OnnxDialect::UnexpandedAttrHelper::getNameStr();
+
 /// Whether the value's type, if it is ranked, is one to rely on: an input's or an inferred one.
 bool hasReliableShape(mlir::Value value);
 

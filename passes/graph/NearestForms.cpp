@@ -16,17 +16,10 @@ StringRef nearestForm(StringRef op) {
   StringRef given = "an input of the model that holds the random numbers";
   StringRef sequences = "the tensors by themselves, joined with Concat and taken apart with Split";
   StringRef present = "a tensor that is always there";
-  StringRef constant = "its values as an initializer";
   return llvm::StringSwitch<StringRef>(op)
-      .Cases("AffineGrid", "Det", "matrices by MatMul, or the result as an input")
       .Cases("Bernoulli", "Multinomial", given)
       .Cases("RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", given)
-      .Cases("BlackmanWindow", "HammingWindow", "HannWindow", "MelWeightMatrix", constant)
-      .Case("CenterCropPad", "Slice and Pad")
-      .Case("Col2Im", "ConvTranspose")
       .Cases("Compress", "NonZero", "Where, which keeps the size")
-      .Case("DFT", "MatMul with the matrix of the transform")
-      .Case("STFT", "Conv with the windowed transform as weights")
       .Case("DeformConv", "Conv")
       .Cases("GRU", "LSTM", "RNN", "its steps as MatMul, Add, Sigmoid and Tanh")
       .Case("GridSample", "Resize")
@@ -37,13 +30,8 @@ StringRef nearestForm(StringRef op) {
       .Cases("Loop", "Scan", "the loop unrolled when the model is exported")
       .Cases("MaxRoiPool", "RoiAlign", "Slice and Resize")
       .Case("MaxUnpool", "Resize")
-      .Cases("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss",
-             "LogSoftmax, GatherElements and ReduceMean")
       .Case("NonMaxSuppression", "boxes and scores as outputs, chosen among after the model")
       .Cases("Optional", "OptionalGetElement", "OptionalHasElement", present)
-      .Case("RotaryEmbedding", "Split, Mul, Sub, Add and Concat")
-      .Cases("ScatterElements", "ScatterND", "TensorScatter",
-             "Where with OneHot, or Slice and Concat at fixed places")
       .Cases("ConcatFromSequence", "SequenceAt", "SequenceConstruct", "SequenceEmpty", sequences)
       .Cases("SequenceErase", "SequenceInsert", "SequenceLength", "SequenceMap", sequences)
       .Case("SplitToSequence", "Split")

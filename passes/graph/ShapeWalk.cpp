@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/graph/ShapeWalk.h"
 
+#include "passes/graph/Graph.h"
 #include "passes/graph/RefusalReport.h"
 
 using namespace mlir;
@@ -55,10 +56,12 @@ LogicalResult ShapeWalk::checkOperator(Operation *op) {
     // A condition that is computed from sizes is not one that the device computes.
     auto choice = dyn_cast<onnx::IfOp>(op);
     bool isOpen = choice && succeeded(shapes.host.tryValues(choice.getCond(), 1));
+    auto unexpanded = op->getAttrOfType<StringAttr>(kUnexpandedAttr);
     (void)refusals.add(op, isOpen ? "its condition depends on sizes or numbers that only a run "
                                     "knows; nearest supported: sizes fixed with --shapes, or Where "
                                     "on the results of both branches"
-                                  : describeUnsupported(op));
+                           : unexpanded ? unexpanded.str()
+                                        : describeUnsupported(op));
     // What stands in its graphs would be the next thing to be told.
     for (Region &region : op->getRegions())
       region.walk<WalkOrder::PreOrder>([&](Operation *nested) {

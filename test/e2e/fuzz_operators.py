@@ -616,6 +616,35 @@ def gather_nd(g, name):
     g.add(name, [x, g.constant(indices.astype(I64))])
 
 
+@operator("ScatterND")
+def scatter_nd(g, name):
+    x = g.pick(lambda v: v.fixed and v.rank and v.dtype in (F32, I64) and v.array.size)
+    places = g.random.integers(-x.dims[0], x.dims[0], (g.integer(1, 4), 1)).astype(I64)
+    updates = g.weight(x.dtype, [len(places), *x.dims[1:]])
+    g.add(name, [x, g.constant(places), updates], x.dims)
+
+
+@operator("CenterCropPad")
+def crop_or_pad(g, name):
+    if g.opset < 18:
+        raise Redraw()
+    x = g.pick(lambda v: v.rank and v.dtype in (F32, F16, I64))
+    axis = g.integer(0, x.rank - 1)
+    size = g.integer(1, 6)
+    g.add(name, [x, g.ints(size)], (*x.dims[:axis], size, *x.dims[axis + 1:]), axes=[axis])
+
+
+@operator("DFT")
+def transform(g, name):
+    if g.opset < 20:
+        raise Redraw()
+    x = g.pick(lambda v: v.dtype is F32 and v.rank >= 1 and isinstance(v.dims[-1], int) and 1 < v.dims[-1] < 20)
+    g.add("Unsqueeze", [x, g.ints(-1)], (*x.dims, 1))
+    one_sided = g.integer(0, 1)
+    count = x.dims[-1] // 2 + 1 if one_sided else x.dims[-1]
+    g.add(name, [g.values[-1], None, g.constant(numpy.array(-2, I64))], (*x.dims[:-1], count, 2), onesided=one_sided)
+
+
 @operator("ReverseSequence")
 def reverse_sequence(g, name):
     x = g.pick(lambda v: v.rank >= 2 and all(isinstance(dim, int) and dim for dim in v.dims[:2]))

@@ -522,5 +522,6 @@ def cumsum(name, version):
     yield Case("int64", [whole(0, 9, 3, 20), scalar(1, I64)])
 
 
-import row_cases_layout  # noqa: E402  the other parts; they add to CASES
+import row_cases_expanded  # noqa: E402  the other parts; they add to CASES
+import row_cases_layout  # noqa: E402
 import row_cases_quantized  # noqa: E402

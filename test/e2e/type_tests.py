@@ -37,7 +37,9 @@ FLOATS = [dtype for name, dtype in NARROW.items() if name.startswith("float")]
 LIKE = {"int4": "uint4", "uint4": "int4", "int2": "uint2", "uint2": "int2", "float4e2m1": "uint4"}
 
 # What the result's type is told by where no operand has it: (operator, attribute).
-TYPE_ATTRIBUTES = {("Cast", "T2"): "to", ("EyeLike", "T2"): "dtype"}
+TYPE_ATTRIBUTES = {("Cast", "T2"): "to", ("EyeLike", "T2"): "dtype", ("HannWindow", "T2"): "output_datatype",
+                   ("HammingWindow", "T2"): "output_datatype", ("BlackmanWindow", "T2"): "output_datatype",
+                   ("MelWeightMatrix", "T3"): "output_datatype"}
 FILLED = {("ConstantOfShape", "T2"), ("Constant", "T")}
 # Results that overflow are not the point; of these operators extreme operands give none that the
 # reference does not define.
@@ -45,8 +47,8 @@ EXTREMES = {"Abs", "Add", "ArgMax", "ArgMin", "BitShift", "BitwiseAnd", "Bitwise
             "BitwiseXor", "Clip", "Concat", "CumSum", "Div", "Equal", "Expand", "Gather",
             "GatherElements", "GatherND", "Greater", "GreaterOrEqual", "Identity", "Less",
             "LessOrEqual", "Max", "MaxPool", "Min", "Mod", "Mul", "Neg", "Pad", "ReduceMax",
-            "ReduceMin", "Relu", "Reshape", "ReverseSequence", "Sign", "Slice", "Split", "Squeeze", "Sub",
-            "Tile", "Transpose", "Trilu", "Unsqueeze", "Where"}
+            "ReduceMin", "Relu", "Reshape", "ReverseSequence", "ScatterElements", "ScatterND", "Sign", "Slice", "Split",
+            "Squeeze", "Sub", "TensorScatter", "Tile", "Transpose", "Trilu", "Unsqueeze", "Where"}
 DIVISORS = {"Div", "Mod"}
 PLACES = {"BitShift", "Gather", "GatherElements", "GatherND", "ReverseSequence"}  # the second operand is not a datum
 # The result's type is not one that an operand has, or is the point.

@@ -76,6 +76,8 @@ FAMILIES = {
     "scans": "CumSum CumProd",
     "layout": "Concat Split Slice Pad Transpose Expand Tile Gather GatherElements GatherND Trilu "
               "ReverseSequence OneHot Resize DepthToSpace SpaceToDepth",
+    "expanded": "DFT STFT NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss AffineGrid RotaryEmbedding "
+                "CenterCropPad Col2Im Det ScatterND ScatterElements TensorScatter",
 }
 
 

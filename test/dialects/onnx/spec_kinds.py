@@ -226,6 +226,32 @@ def groups(operator, version, case):
         yield value, True
 
 
+def number_types(operator, version, case):
+    for number in (0, -1, 27, 99, MOST, TensorProto.STRING, TensorProto.COMPLEX64):
+        yield number, True
+
+
+def heads(operator, version, case):
+    """Read where tokens have the heads beside one another."""
+    for value in (0, -1, 5, MOST):
+        yield value, rank(case) == 3
+
+
+def rotated(operator, version, case):
+    for value in (-2, 3, 100, MOST):
+        yield value, True
+
+
+def signal_axis(operator, version, case):
+    for value in (rank(case) - 1, -1, rank(case) + 1, -rank(case) - 1, MOST, -MOST - 1):
+        yield value, True
+
+
+def cache_axis(operator, version, case):
+    for value in (0, -rank(case), rank(case), MOST, -MOST - 1):
+        yield value, True
+
+
 # By attribute; where operators differ, by (operator, attribute).
 KINDS = {
     "auto_pad": words("SAME_UPPER"), "direction": words("LEFT"), "round_mode": words("up"),
@@ -236,7 +262,11 @@ KINDS = {
     **{name: flag for name in (
         "allowzero antialias ceil_mode count_include_pad detect_negative detect_positive "
         "exclude_outside exclusive fmod keepdims noop_with_empty_axes reverse saturate "
-        "is_causal select_last_index spatial storage_order training_mode transA transB upper").split()},
+        "is_causal select_last_index spatial storage_order training_mode transA transB upper "
+        "align_corners inverse onesided periodic interleaved").split()},
+    "output_datatype": number_types, "ignore_index": integer, "reduction": words("sum"),
+    "num_heads": heads, "rotary_embedding_dim": rotated, ("DFT", "axis"): signal_axis,
+    ("TensorScatter", "axis"): cache_axis,
     "axis": axis, "axes": axes, "perm": permutation, "to": types, "dtype": types,
     ("QuantizeLinear", "axis"): quantised_axis, ("DequantizeLinear", "axis"): quantised_axis,
     "stash_type": float_types, "block_size": at_least(0), "output_dtype": quantised_types,
@@ -267,7 +297,7 @@ def outside(operator, version, name, case):
 
 # Other words by which a refusal may name an attribute: what it is called since.
 SYNONYMS = {"axes": ["axis"], "split": ["the parts"], "to": ["output 'output'"],
-            "dtype": ["output 'output'"], "kernel_shape": ["a window of"],
+            "dtype": ["output 'output'"], "output_datatype": ["output 'output'"], "kernel_shape": ["a window of"],
             "dilations": ["a window of"]}
 
 
@@ -376,15 +406,35 @@ def lengths_input(operator, case, array):
     yield array[:-1], True
 
 
+def one_count(operator, case, array):
+    yield like(array, 0).reshape(()), True
+    yield like(array, -3).reshape(()), True
+
+
+def grid_sizes(operator, case, array):
+    yield array[:-1], True
+    yield numpy.concatenate([array[:-1], like(array, 0)]), True
+    yield numpy.concatenate([array[:-1], like(array, -1)]), True
+
+
+def crop_sizes(operator, case, array):
+    yield array[:-1], True
+    yield numpy.concatenate([array[:-1], like(array, -1)]), True
+
+
 INPUTS = {
     "axes": axes_input, ("CumSum", "axis"): axes_input, ("CumProd", "axis"): axes_input,
     "shape": sizes_input, ("ConstantOfShape", "input"): sizes_input, "repeats": repeats_input,
     "steps": steps_input, ("Split", "split"): split_input, "pads": pads_input,
     "delta": delta_input, "depth": depth_input, "scales": scales_input,
     ("Resize", "sizes"): resize_sizes_input, "roi": roi_input, "ratio": ratio_input,
-    **{(name, "indices"): indices_input for name in ("Gather", "GatherElements", "GatherND")},
+    **{(name, "indices"): indices_input for name in ("Gather", "GatherElements", "GatherND", "ScatterElements",
+                                                     "ScatterND")},
     ("ReverseSequence", "sequence_lens"): lengths_input,
     ("OneHot", "values"): two_numbers, ("Range", "start"): one_number, ("Trilu", "k"): one_number,
+    ("DFT", "dft_length"): one_count, ("STFT", "frame_step"): one_count, ("STFT", "frame_length"): one_count,
+    ("AffineGrid", "size"): grid_sizes, ("CenterCropPad", "shape"): crop_sizes,
+    ("Col2Im", "image_shape"): grid_sizes, ("Col2Im", "block_shape"): grid_sizes,
     ("Clip", "min"): one_number, ("Pad", "constant_value"): one_number,
 }
 

@@ -1,0 +1,91 @@
+// Writes operators as others that mean the same, where no kernel of their own would be faster.
+//
+//   %0 = onnx.SoftmaxCrossEntropyLoss(%scores, %labels) {reduction = "mean"}
+//     ==>
+//   %1 = onnx.LogSoftmax(%scores) {axis = 1}
+//   %2 = onnx.GatherElements(%1, Unsqueeze(%labels)) {axis = 1}
+//   %0 = onnx.ReduceMean(Neg(Squeeze(%2)))
+//
+// What cannot be written so keeps the reason, which the report of all that cannot be compiled tells. Sizes are inferred
+// on the way, of what was emitted, too: one expansion may need what another one yields.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "dialects/rt/Ledger.h"
+#include "passes/Statistics.h"
+#include "passes/expand/Expander.h"
+#include "passes/graph/ShapeWalk.h"
+
+using namespace mlir;
+
+namespace cameo {
+
+#define GEN_PASS_DEF_EXPANDOPERATORS
+#include "passes/Passes.h.inc"
+
+const ExpansionTable &expandedOperators() {
+  static const ExpansionTable table = [] {
+    ExpansionTable operators;
+    registerFourierExpansions(operators);
+    registerLossExpansions(operators);
+    registerPositionExpansions(operators);
+    registerScatterExpansions(operators);
+    return operators;
+  }();
+  return table;
+}
+
+namespace {
+
+struct ExpandOperators : impl::ExpandOperatorsBase<ExpandOperators> {
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    // Arguments without a rank are refused later.
+    bool isRanked = llvm::all_of(function.getArgumentTypes(),
+                                 [](Type type) { return isa<RankedTensorType>(type); });
+    if (!isRanked ||
+        llvm::none_of(function.getOps(), [](Operation &op) { return expansionOf(&op); }))
+      return markAllAnalysesPreserved();
+    rt::Ledger ledger(function);
+    ShapeWalk walk(function);
+    OpBuilder b = OpBuilder::atBlockBegin(&function.getBody().front());
+    auto none = b.create<onnx::NoneOp>(function.getLoc(), b.getNoneType(), ValueRange());
+    walk.run([](Operation *) {},
+             [&](Operation *op) { return expand(op, walk.shapes, none->getResult(0), ledger); });
+    if (none->use_empty())
+      none->erase();
+    updateFunctionType(function);
+  }
+
+private:
+  static const ExpandedOperator *expansionOf(Operation *op) {
+    if (!isa<onnx::OnnxDialect>(op->getDialect()))
+      return nullptr;
+    auto found = expandedOperators().find(op->getName().stripDialect());
+    return found == expandedOperators().end() ? nullptr : &found->second;
+  }
+
+  /// Gives the first operation of what is in its place, or the operator itself.
+  Operation *expand(Operation *op, onnx::Shapes &shapes, Value none, rt::Ledger &ledger) {
+    const ExpandedOperator *expansion = expansionOf(op);
+    if (!expansion || !shapes.hasOperands(op))
+      return op;
+    Operation *before = op->getPrevNode(), *next = op->getNextNode();
+    Expander expander(op, shapes, none);
+    op->removeAttr(kUnexpandedAttr);
+    if (failed(expansion->expand(expander))) {
+      expander.undo();
+      op->setAttr(kUnexpandedAttr, StringAttr::get(&getContext(), expander.problem()));
+      return op;
+    }
+    expander.finish();
+    ledger.applied("expand", op->getLoc(), "written as other operators");
+    count(&getContext(), getArgument(), "expanded");
+    op->erase();
+    Operation *first = before ? before->getNextNode() : &next->getBlock()->front();
+    return first;
+  }
+};
+
+} // namespace
+
+} // namespace cameo

@@ -1,0 +1,113 @@
+// What writing an operator as others is written in.
+//
+// An expansion is a function in one table (ExpandOperators.cpp). It reads operands, attributes and sizes, emits
+// operators of ONNX in front of the one that it stands for, and gives a value for each result. Tables of numbers
+// (windows, transforms, places) are computed in double precision and become constants.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "dialects/onnx/shape/Shapes.h"
+#include "passes/graph/Graph.h"
+
+namespace cameo {
+
+class Expander {
+public:
+  Expander(mlir::Operation *op, onnx::Shapes &shapes, mlir::Value none);
+
+  mlir::Operation *op;
+
+  //===-- What is there ---------------------------------------------------------------------------------------===//
+
+  bool has(unsigned operand) const { return !onnx::isAbsent(op, operand); }
+  mlir::Value operand(unsigned i) const { return op->getOperand(i); }
+  /// The element type of an operand.
+  mlir::Type elementType(unsigned operand) const {
+    return onnx::elementType(op->getOperand(operand));
+  }
+  int64_t integer(llvm::StringRef attribute, int64_t otherwise) const;
+  llvm::StringRef text(llvm::StringRef attribute, llvm::StringRef otherwise) const;
+  std::optional<llvm::SmallVector<int64_t>> integers(llvm::StringRef attribute) const;
+  int64_t rank(unsigned operand) const;
+  /// A size, or nothing where only a run knows it.
+  std::optional<int64_t> size(unsigned operand, int64_t axis) const;
+  /// All sizes; dynamic where only a run knows one.
+  llvm::SmallVector<int64_t> sizes(unsigned operand) const;
+  /// The integers that an operand holds, from a constant or from sizes; nothing where only a run knows them.
+  std::optional<llvm::SmallVector<int64_t>> known(unsigned operand) const;
+
+  //===-- What is emitted -------------------------------------------------------------------------------------===//
+
+  mlir::Value emit(llvm::StringRef name, llvm::ArrayRef<mlir::Value> operands,
+                   llvm::ArrayRef<mlir::NamedAttribute> attributes = {});
+  /// The same of several results.
+  llvm::SmallVector<mlir::Value> emitAll(llvm::StringRef name, llvm::ArrayRef<mlir::Value> operands,
+                                         llvm::ArrayRef<mlir::NamedAttribute> attributes,
+                                         unsigned results);
+  /// A vector of int64.
+  mlir::Value ints(llvm::ArrayRef<int64_t> numbers);
+  mlir::Value scalar(double number, mlir::Type element);
+  /// Numbers of the element type, each rounded once.
+  mlir::Value table(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<double> numbers,
+                    mlir::Type element);
+  mlir::Value table(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> numbers);
+  mlir::NamedAttribute with(llvm::StringRef name, int64_t number);
+  mlir::NamedAttribute with(llvm::StringRef name, llvm::ArrayRef<int64_t> numbers);
+  mlir::NamedAttribute with(llvm::StringRef name, llvm::StringRef text);
+
+  // Forms that many expansions need.
+  mlir::Value reshape(mlir::Value value, llvm::ArrayRef<int64_t> shape);
+  mlir::Value transpose(mlir::Value value, llvm::ArrayRef<int64_t> permutation);
+  mlir::Value squeeze(mlir::Value value, int64_t axis) {
+    return emit("Squeeze", {value, ints({axis})});
+  }
+  mlir::Value unsqueeze(mlir::Value value, llvm::ArrayRef<int64_t> axes) {
+    return emit("Unsqueeze", {value, ints(axes)});
+  }
+  mlir::Value concat(llvm::ArrayRef<mlir::Value> values, int64_t axis) {
+    return emit("Concat", values, {with("axis", axis)});
+  }
+  mlir::Value slice(mlir::Value value, int64_t axis, int64_t start, int64_t end, int64_t step = 1);
+  mlir::Value cast(mlir::Value value, mlir::Type element, bool saturates = true);
+
+  //===-- How it ends -----------------------------------------------------------------------------------------===//
+
+  /// Says why this one cannot be written as others; gives failure.
+  llvm::LogicalResult refuse(const llvm::Twine &why);
+  /// The value of a result; of all that are used one is given.
+  void give(unsigned result, mlir::Value value) { given.push_back({result, value}); }
+
+  /// Puts what was given into the operator's place.
+  void finish();
+  /// Takes back all that was emitted.
+  void undo();
+  llvm::StringRef problem() const { return why; }
+
+private:
+  onnx::Shapes &shapes;
+  mlir::Value none;
+  mlir::OpBuilder b;
+  mlir::Operation *before; // the last operation in front of what is emitted
+  std::string why;
+  llvm::SmallVector<std::pair<unsigned, mlir::Value>> given;
+};
+
+using ExpandFunction = llvm::LogicalResult (*)(Expander &);
+
+struct ExpandedOperator {
+  ExpandFunction expand;
+  llvm::StringRef limits = {}; // for the documentation: what is not supported of it
+};
+/// The operators that are written as others, by ONNX name.
+const llvm::StringMap<ExpandedOperator> &expandedOperators();
+
+// The families, one file each.
+using ExpansionTable = llvm::StringMap<ExpandedOperator>;
+void registerFourierExpansions(ExpansionTable &table); // DFT, STFT, windows, MelWeightMatrix
+void registerLossExpansions(ExpansionTable &table);    // losses
+void registerPositionExpansions(
+    ExpansionTable &table); // AffineGrid, RotaryEmbedding, CenterCropPad, Col2Im, Det
+void registerScatterExpansions(ExpansionTable &table); // Scatter*, TensorScatter
+
+} // namespace cameo

@@ -1,0 +1,115 @@
+// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cameo-expand-operators))' > %t
+// RUN: FileCheck %s < %t
+// RUN: cameo-opt %t --split-input-file --pass-pipeline='builtin.module(func.func(cameo-expand-operators))' | diff %t -
+// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cameo-expand-operators,cameo-infer-shapes))' | FileCheck %s --check-prefix=SIZES
+
+// The mean of what was chosen, without classes that are not counted.
+// CHECK-LABEL: func @loss(
+// CHECK: onnx.LogSoftmax(%arg0) {axis = 1 : i64}
+// CHECK: %[[IGNORED:.*]] = onnx.Equal(%arg1,
+// CHECK: onnx.Where(%[[IGNORED]],
+// CHECK: onnx.GatherElements(
+// CHECK: onnx.Neg(
+// CHECK: %[[LOSS:.*]] = onnx.Where(%[[IGNORED]],
+// CHECK: %[[WEIGHT:.*]] = onnx.Where(%[[IGNORED]],
+// CHECK: onnx.ReduceSum(%[[LOSS]],
+// CHECK: onnx.ReduceSum(%[[WEIGHT]],
+// CHECK: onnx.Div(
+// CHECK-NOT: onnx.SoftmaxCrossEntropyLoss
+func.func @loss(%x: tensor<4x3xf32>, %t: tensor<4xi64>) -> tensor<*xf32> {
+  %none = onnx.None() : () -> none
+  %0, %1 = onnx.SoftmaxCrossEntropyLoss(%x, %t, %none) {ignore_index = -1 : i64}
+      : (tensor<4x3xf32>, tensor<4xi64>, none) -> (tensor<*xf32>, none)
+  return %0 : tensor<*xf32>
+}
+
+// -----
+
+// A transform of few numbers is one product, by a table of real and imaginary parts.
+// CHECK-LABEL: func @transform(
+// CHECK: onnx.MatMul({{.*}} -> tensor<*xf32>
+// CHECK-NOT: onnx.MatMul
+// CHECK-NOT: onnx.DFT
+// SIZES-LABEL: func @transform(
+// SIZES: return {{.*}} : tensor<2x5x2xf32>
+func.func @transform(%x: tensor<2x8x1xf32>) -> tensor<*xf32> {
+  %none = onnx.None() : () -> none
+  %0 = onnx.DFT(%x, %none, %none) {onesided = 1 : i64} : (tensor<2x8x1xf32>, none, none) -> tensor<*xf32>
+  return %0 : tensor<*xf32>
+}
+
+// -----
+
+// A long one is two of 24 and 25 numbers, with a turn between.
+// CHECK-LABEL: func @split(
+// CHECK: dense{{.*}}tensor<48x48xf32>
+// CHECK: onnx.MatMul(
+// CHECK: onnx.Add(
+// CHECK: dense{{.*}}tensor<50x50xf32>
+// CHECK: onnx.MatMul(
+// CHECK-NOT: onnx.DFT
+// SIZES-LABEL: func @split(
+// SIZES: return {{.*}} : tensor<?x600x2xf32>
+func.func @split(%x: tensor<?x600x2xf32>) -> tensor<*xf32> {
+  %none = onnx.None() : () -> none
+  %0 = onnx.DFT(%x, %none, %none) : (tensor<?x600x2xf32>, none, none) -> tensor<*xf32>
+  return %0 : tensor<*xf32>
+}
+
+// -----
+
+// The last update of a place counts.
+// CHECK-LABEL: func @scatter(
+// CHECK: onnx.Concat(
+// CHECK: value = dense<[0, 5, 2]>
+// CHECK: onnx.Gather(
+// CHECK-NOT: onnx.ScatterND
+// SIZES-LABEL: func @scatter(
+// SIZES: return {{.*}} : tensor<3x2xf32>
+func.func @scatter(%x: tensor<3x2xf32>, %u: tensor<3x2xf32>) -> tensor<*xf32> {
+  %places = onnx.Constant() {value = dense<[[1], [1], [-2]]> : tensor<3x1xi64>} : () -> tensor<3x1xi64>
+  %0 = onnx.ScatterND(%x, %places, %u) : (tensor<3x2xf32>, tensor<3x1xi64>, tensor<3x2xf32>) -> tensor<*xf32>
+  return %0 : tensor<*xf32>
+}
+
+// -----
+
+// What stands for one may feed another.
+// CHECK-LABEL: func @chain(
+// CHECK-NOT: onnx.CenterCropPad
+// CHECK-NOT: onnx.AffineGrid
+// CHECK: return
+// SIZES-LABEL: func @chain(
+// SIZES: return {{.*}} : tensor<1x2x2x2xf32>
+func.func @chain(%x: tensor<3x4x3xf32>) -> tensor<*xf32> {
+  %shape = onnx.Constant() {value = dense<[1, 2, 3]> : tensor<3xi64>} : () -> tensor<3xi64>
+  %size = onnx.Constant() {value = dense<[1, 1, 2, 2]> : tensor<4xi64>} : () -> tensor<4xi64>
+  %0 = onnx.CenterCropPad(%x, %shape) : (tensor<3x4x3xf32>, tensor<3xi64>) -> tensor<*xf32>
+  %1 = onnx.AffineGrid(%0, %size) : (tensor<*xf32>, tensor<4xi64>) -> tensor<*xf32>
+  return %1 : tensor<*xf32>
+}
+
+// -----
+
+// What cannot be written so keeps the reason, and nothing of what was begun.
+// CHECK-LABEL: func @kept(
+// CHECK-NOT: onnx.Concat
+// CHECK: onnx.ScatterND({{.*}} {onnx.unexpanded = "its indices are computed on the device;
+// CHECK: onnx.ScatterND({{.*}}onnx.unexpanded = "17 updates meet in one place; at most 16 are supported"
+// CHECK: onnx.ScatterND({{.*}} {onnx.unexpanded = "index 3 is none of a dimension of 3"}
+// CHECK: onnx.Det({{.*}} {onnx.unexpanded = "the last two sizes must be known, alike and 1 to 4;
+// CHECK: onnx.RotaryEmbedding({{.*}}onnx.unexpanded = "'num_heads' = 5 does not divide the 8 numbers of a token"
+// CHECK: onnx.DFT({{.*}} {onnx.unexpanded = "a length of 2053 has a prime factor above 2048;
+func.func @kept(%x: tensor<3xf32>, %at: tensor<1x1xi64>, %u: tensor<1xf32>, %many: tensor<17xf32>, %m: tensor<5x5xf32>, %t: tensor<1x2x8xf32>, %c: tensor<1x2x4xf32>, %s: tensor<1x2053x1xf32>)
+    -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>) {
+  %none = onnx.None() : () -> none
+  %zeros = onnx.Constant() {value = dense<0> : tensor<17x1xi64>} : () -> tensor<17x1xi64>
+  %beyond = onnx.Constant() {value = dense<3> : tensor<1x1xi64>} : () -> tensor<1x1xi64>
+  %0 = onnx.ScatterND(%x, %at, %u) : (tensor<3xf32>, tensor<1x1xi64>, tensor<1xf32>) -> tensor<*xf32>
+  %1 = onnx.ScatterND(%x, %zeros, %many) {reduction = "add"} : (tensor<3xf32>, tensor<17x1xi64>, tensor<17xf32>) -> tensor<*xf32>
+  %2 = onnx.ScatterND(%x, %beyond, %u) : (tensor<3xf32>, tensor<1x1xi64>, tensor<1xf32>) -> tensor<*xf32>
+  %3 = onnx.Det(%m) : (tensor<5x5xf32>) -> tensor<*xf32>
+  %4 = onnx.RotaryEmbedding(%t, %c, %c, %none) {num_heads = 5 : i64} : (tensor<1x2x8xf32>, tensor<1x2x4xf32>, tensor<1x2x4xf32>, none) -> tensor<*xf32>
+  %5 = onnx.DFT(%s, %none, %none) : (tensor<1x2053x1xf32>, none, none) -> tensor<*xf32>
+  return %0, %1, %2, %3, %4, %5 : tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>
+}
