@@ -5,6 +5,9 @@ In a ```console block, a line that starts with `$ ` is a command (with a trailin
 the next line), and what follows it is its output. A line of output that is only `...` stands for any
 lines, `...` within a line for any text. Commands of one document run in one folder, one after the other,
 and must exit with 0; `! ` before a command says that it fails.
+
+A block whose first line is a comment with a file's name alone, as `# prepare.py` or `// main.cpp`, is written to that
+file before the commands that follow it.
 """
 # SPDX-License-Identifier: Apache-2.0
 import argparse
@@ -19,12 +22,21 @@ SOURCE = Path(__file__).resolve().parent.parent.parent
 HANG_SECONDS = 300
 
 
-def commands(text):
-    """(line number, command, expected lines) of each command of a document."""
-    for block in re.finditer(r"^```console\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
-        number = text.count("\n", 0, block.start(1)) + 1
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+FILE_NAME = re.compile(r"(?:#|//) ([\w.-]+\.\w+)\n")
+
+
+def commands(text, write=lambda name, content: None):
+    """(line number, command, expected lines) of each command of a document; files are written as their blocks are met."""
+    for block in BLOCK.finditer(text):
+        name = FILE_NAME.match(block.group(2))
+        if name:
+            write(name.group(1), block.group(2))
+        if block.group(1) != "console":
+            continue
+        number = text.count("\n", 0, block.start(2)) + 1
         current = None
-        for line in block.group(1).splitlines():
+        for line in block.group(2).splitlines():
             if current and current[1].endswith("\\"):
                 current[1] += "\n" + line
             elif line.startswith("$ "):
@@ -62,7 +74,9 @@ def check(document, folder, environment):
     passed = failed = 0
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    for number, command, expected in commands(document.read_text()):
+    def write(name, content):
+        (folder / name).write_text(content)
+    for number, command, expected in commands(document.read_text(), write):
         fails = command.startswith("! ")
         done = subprocess.run(["bash", "-o", "pipefail", "-c", command.removeprefix("! ")],
                               cwd=folder, env=environment, stdin=subprocess.DEVNULL, text=True,
@@ -79,6 +93,8 @@ def check(document, folder, environment):
                   f"  it printed:\n{done.stdout[-8000:]}")
         else:
             passed += 1
+    if not failed:
+        shutil.rmtree(folder)  # a page may install all of Cameo
     return passed, failed
 
 
