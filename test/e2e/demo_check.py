@@ -1,23 +1,51 @@
 #!/usr/bin/env python3
 """The demo's network against ONNX Runtime on 1,000 test images: the same class wherever ONNX
 Runtime's margin exceeds 1e-3, and an accuracy that shows a trained network; in FP16 and in INT8 almost
-the same one, by kernels that compute in these."""
+the same one, by kernels that compute in these. Both networks as models of pixels (examples/pixels): the same scores and
+labels as ONNX Runtime's of the same model, and as those of a network whose images are prepared outside."""
 # SPDX-License-Identifier: Apache-2.0
 import argparse
 import subprocess
 import sys
 
 import numpy
+import onnx
 import onnxruntime
 
 import harness
 
-sys.path.insert(0, str(harness.SOURCE / "examples" / "fashion"))
+for folder in ("fashion", "pixels"):
+    sys.path.insert(0, str(harness.SOURCE / "examples" / folder))
 import demo  # pylint: disable=wrong-import-position
 import fashion_data  # pylint: disable=wrong-import-position
+import wrap  # pylint: disable=wrong-import-position
 
 TOLERANCE = 1e-5  # 2.5e-7 is measured
 IMAGES, BATCH, MARGIN, MIN_ACCURACY = 1000, 250, 1e-3, 0.90
+# Of models of pixels: how far probabilities may be off (8.3e-6 is measured), and what a training took for mean and
+# deviation of each channel.
+SCORE_TOLERANCE = 3e-5
+NORMALISED, COLOURS = ([0.286], [0.353]), ([0.485, 0.456, 0.406], [0.229, 0.224, 0.225])
+COLOUR_MODEL = """
+<ir_version: 8, opset_import: ["" : 11]>
+colours (float[N, 3, 28, 28] image) => (float[N, 10] logits)
+{
+  c = Conv <strides = [2, 2]> (image, filters)
+  r = Relu(c)
+  p = GlobalAveragePool(r)
+  f = Flatten(p)
+  logits = MatMul(f, weights)
+}
+"""
+
+
+def colour_model():
+    """A classifier of images of three channels, of an opset before Softmax was of one axis."""
+    model, random = onnx.parser.parse_model(COLOUR_MODEL), numpy.random.default_rng(3)
+    for name, shape in (("filters", (16, 3, 5, 5)), ("weights", (16, 10))):
+        model.graph.initializer.append(onnx.numpy_helper.from_array(
+            random.normal(0, 0.3, shape).astype(numpy.float32), name))
+    return model
 
 
 def check_precisions(suite):
@@ -46,6 +74,45 @@ def check_precisions(suite):
             suite.fail(side["name"], f"{side['launches']} launches, {wide} of them wider")
         else:
             suite.ok()
+
+
+def check_pixels(suite, options, case, model, normalisation=((0.0,), (1.0,)), right=0.0):
+    """8-bit images in, scores and labels out; a share of the labels is right."""
+    channels = model.graph.input[0].type.tensor_type.shape.dim[1].dim_value
+    images, labels = fashion_data.load("test")
+    pixels = (images[:BATCH] * 255).round().astype(numpy.uint8).transpose(0, 2, 3, 1)
+    # Channels that differ.
+    pixels = numpy.concatenate([pixels[:, ::1 - 2 * (channel % 2)] for channel in range(channels)], axis=3)
+    numpy.savez(suite.work / f"{case}.npz", pixels=pixels)
+    mean, std = (numpy.array(each, numpy.float32) for each in normalisation)
+    prepared = ((pixels.astype(numpy.float32) / 255 - mean) / std).transpose(0, 3, 1, 2)
+    logits, = onnxruntime.InferenceSession(model.SerializeToString()).run(None, {"image": prepared})
+    wrapped = wrap.wrap(model, *normalisation)
+    onnx.save(wrapped, suite.work / f"{case}.onnx")
+    scores, label = onnxruntime.InferenceSession(wrapped.SerializeToString()).run(None, {"pixels": pixels})
+
+    commands = ([suite.tool("cameoc"), f"{case}.onnx", "-o", case, f"--target={options.target}"],
+                [f"./{case}", f"--device={options.device}", f"--input=@{case}.npz", "--output=scores=@scores.npy",
+                 "--output=label=@label.npy"])
+    for command in commands:
+        step = harness.run(command, 120, cwd=suite.work)
+        if step.code:
+            suite.fail(case, f"{step.how()}: {harness.first_error(step.output)}", step)
+            return
+    given, chosen = numpy.load(suite.work / "scores.npy"), numpy.load(suite.work / "label.npy")
+    error = max(numpy.abs(given - reference).max() for reference in (scores, demo.probabilities(logits)))
+    ordered = numpy.sort(scores, axis=1)
+    clear = ordered[:, -1] - ordered[:, -2] > MARGIN
+    accuracy = (chosen == labels[:BATCH]).mean()
+    print(f"{case}: accuracy {100 * accuracy:.2f} %, max|difference| of scores {error:.2e}, {clear.sum()} clear labels")
+    if given.shape != scores.shape or not error <= SCORE_TOLERANCE:
+        suite.fail(case, f"max|difference| of scores is {error:.2e}")
+    elif chosen.dtype != numpy.int64 or chosen.shape != label.shape or ((chosen != label) & clear).any():
+        suite.fail(case, f"labels ({chosen.dtype}, {chosen.shape}) differ from ONNX Runtime's")
+    elif accuracy < right:
+        suite.fail(case, f"accuracy {accuracy:.4f} is below {right}")
+    else:
+        suite.ok()
 
 
 def main():
@@ -89,6 +156,11 @@ def main():
         else:
             suite.ok()
     check_precisions(suite)
+    for network in ("fashion", "fashion_mobile"):
+        path = demo.HERE / f"{network}.onnx"
+        check_pixels(suite, options, f"pixels-{network}", onnx.load(path), right=MIN_ACCURACY)
+        check_pixels(suite, options, f"pixels-{network}-normalised", onnx.load(path), NORMALISED)
+    check_pixels(suite, options, "pixels-colours", colour_model(), COLOURS)
     return suite.close()
 
 
