@@ -10,9 +10,11 @@ set(CAMEO_COMPILER ${CMAKE_CURRENT_LIST_DIR}/../../../bin/cameoc CACHE FILEPATH 
 mark_as_advanced(CAMEO_COMPILER)
 
 function(cameo_add_model name model)
-  cmake_parse_arguments(PARSE_ARGV 2 ARG "" "PRECISION;TARGET;SHAPES;CALIBRATION_DATA;CACHE_DIR" "OPTIONS;DEPENDS")
+  set(arguments PRECISION TARGET SHAPES CALIBRATION_DATA CACHE_DIR)
+  cmake_parse_arguments(PARSE_ARGV 2 ARG "" "${arguments}" "OPTIONS;DEPENDS")
   if(ARG_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "cameo_add_model(${name}): ${ARG_UNPARSED_ARGUMENTS}?")
+    list(JOIN arguments ", " known)
+    message(FATAL_ERROR "cameo_add_model(${name}): unknown arguments: ${ARG_UNPARSED_ARGUMENTS}; known are ${known}, OPTIONS and DEPENDS")
   endif()
   if(NOT EXISTS ${CAMEO_COMPILER})
     message(FATAL_ERROR "cameo_add_model(${name}): CAMEO_COMPILER: there is no ${CAMEO_COMPILER}")

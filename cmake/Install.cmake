@@ -12,7 +12,7 @@ configure_file(cmake/cameo.pc.in ${CMAKE_BINARY_DIR}/cameo.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/cameo.pc DESTINATION lib/pkgconfig)
 install(EXPORT CameoRuntimeTargets NAMESPACE Cameo:: DESTINATION ${package})
 
-install(FILES LICENSE README.md DESTINATION share/doc/cameo)
+install(FILES LICENSE README.md CONTRIBUTING.md DESTINATION share/doc/cameo)
 install(DIRECTORY docs DESTINATION share/doc/cameo)
 install(DIRECTORY examples DESTINATION share/doc/cameo PATTERN __pycache__ EXCLUDE)
 
@@ -54,9 +54,10 @@ if(CAMEO_STATIC_LLVM)
   endif()
 endif()
 
-configure_package_config_file(cmake/CameoConfig.cmake.in ${CMAKE_BINARY_DIR}/CameoConfig.cmake
-                              INSTALL_DESTINATION ${package})
-write_basic_package_version_file(${CMAKE_BINARY_DIR}/CameoConfigVersion.cmake
-                                 COMPATIBILITY SameMajorVersion)
-install(FILES ${CMAKE_BINARY_DIR}/CameoConfig.cmake ${CMAKE_BINARY_DIR}/CameoConfigVersion.cmake
+# In a folder that find_package does not search: with build/bin on the PATH it would find the package before it is
+# installed, without its targets.
+set(config ${CMAKE_BINARY_DIR}/package)
+configure_package_config_file(cmake/CameoConfig.cmake.in ${config}/CameoConfig.cmake INSTALL_DESTINATION ${package})
+write_basic_package_version_file(${config}/CameoConfigVersion.cmake COMPATIBILITY SameMajorVersion)
+install(FILES ${config}/CameoConfig.cmake ${config}/CameoConfigVersion.cmake
         cmake/CameoAddModel.cmake DESTINATION ${package})
