@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The commands of README's block "Using it", in its order, as it has them: on a small model and with the
-files that they name. One that asks for a GPU may end with 3 where there is none. tools/run-demo, which
-README shows first, is judged by the parts demo and first-run."""
+files that they name. One that asks for a GPU may end with 3 where there is none. Then its lines in Python and in C, on
+the simulator, which must give what the executable gives. tools/run-demo, which README shows first, is judged by the
+parts demo and first-run."""
 # SPDX-License-Identifier: Apache-2.0
 import argparse
 import os
@@ -19,7 +20,38 @@ import harness  # noqa: E402  pylint: disable=wrong-import-position
 
 SECONDS = 120
 NO_DEVICE = 3  # the exit code of docs/command-line.md
-SIZE, SAMPLES = 224, 16
+SIZE, SAMPLES, CLASSES = 224, 16, 10
+# What README's lines are part of. In C each call must return 0.
+PYTHON = """\
+import numpy
+images = numpy.load("x.npy")
+{lines}
+numpy.save("python", scores)
+"""
+C = """\
+#include <cameo.h>
+#include <stdio.h>
+
+static float x[3 * 224 * 224], y[10];
+
+int main(void) {{
+  cameo_model *model;
+  cameo_context *context;
+  CAMEO_INIT(cameo_device_options, gpu);
+  CAMEO_INIT(cameo_model_options, options);
+  CAMEO_INIT(cameo_binding, images);
+  CAMEO_INIT(cameo_binding, scores);
+  FILE *file = fopen("x.raw", "rb");
+  gpu.kind = CAMEO_DEVICE_SIMULATOR;
+  images.memory = scores.memory = CAMEO_MEMORY_HOST;
+  images.data = x;
+  images.bytes = fread(x, 1, sizeof x, file);
+  scores.data = y;
+  scores.bytes = sizeof y;
+{lines}
+  return fwrite(y, sizeof y, 1, stdout) != 1;
+}}
+"""
 # It needs what a GPU has measured: here, the schedules that are chosen without.
 PREPARE = {"--schedules=tuning.json": "build/bin/cameoc model.onnx --emit=schedules -o tuning.json "
                                       "--target=sm_90a:h200 --shapes=x:1x3x224x224"}
@@ -39,8 +71,8 @@ def model():
     graph = helper.make_graph(
         nodes, "readme",
         [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 3, SIZE, SIZE])],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["N", 10])],
-        [weight("w", 32, 3, 3, 3), weight("v", 32, 10)])
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["N", CLASSES])],
+        [weight("w", 32, 3, 3, 3), weight("v", 32, CLASSES)])
     made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
     made.ir_version = 8
     return made
@@ -52,6 +84,39 @@ def commands():
     start = lines.index("```sh", lines.index("## Using it"))
     for number in range(start + 1, lines.index("```", start)):
         yield number + 1, re.sub(r"\s+#.*", "", lines[number])
+
+
+def block(language):
+    return re.search(rf"^```{language}\n(.*?)^```", (SOURCE / "README.md").read_text(), re.MULTILINE | re.DOTALL)[1]
+
+
+def check_python(suite, environment):
+    lines = block("python").replace("precision=", 'device="simulator", precision=')
+    step = harness.run([sys.executable, "-c", PYTHON.format(lines=lines)], SECONDS, cwd=suite.work, env={
+        **environment, "PYTHONPATH": str(suite.build / "python"), "PATH": f"{suite.build / 'bin'}:{os.environ['PATH']}"})
+    if step.code:
+        suite.fail("python", f"{step.how()}: {step.output.splitlines()[-1]}", step)
+        return
+    given, expected = numpy.load(suite.work / "python.npy"), numpy.load(suite.work / "y.npy")
+    error = numpy.abs(given - expected).max() / numpy.abs(expected).max()
+    if not error < 1e-2 or not (suite.work / "model.plan").exists():  # FP16
+        suite.fail("python", f"differs from the executable's by {error} of the largest", step)
+    else:
+        suite.ok()
+
+
+def check_c(suite):
+    lines = re.sub(r"^(.*);$", r"  if (\1)\n    return 1;", block("c"), flags=re.MULTILINE)
+    (suite.work / "lines.c").write_text(C.format(lines=lines))
+    numpy.load(suite.work / "x.npy").tofile(suite.work / "x.raw")
+    step = harness.run(["bash", "-c", f"clang-19 -std=c99 -Wall -Wextra -Werror -I {SOURCE}/runtime lines.c -o lines "
+                        "-L build/lib -lcameo -Wl,-rpath,$PWD/build/lib && ./lines > y.raw"], SECONDS, cwd=suite.work)
+    if step.code:
+        suite.fail("c", f"{step.how()}: {harness.first_error(step.output)}", step)
+    elif (suite.work / "y.raw").read_bytes() != numpy.load(suite.work / "y.npy").tobytes():
+        suite.fail("c", "other bits than the executable's", step)
+    else:
+        suite.ok()
 
 
 def main():
@@ -83,6 +148,8 @@ def main():
                        step)
         else:
             suite.ok()
+    check_python(suite, environment)
+    check_c(suite)
     return suite.close()
 
 

@@ -13,7 +13,7 @@ import sys
 import harness
 
 README = harness.SOURCE / "README.md"
-HEADING = "What `tools/run-demo` shows"
+HEADING = "`tools/run-demo` prints this"
 MIN_ACCURACY = 90.0
 # These lines say which device the machine has.
 OF_THE_MACHINE = re.compile(r"no CUDA driver|running on ")
