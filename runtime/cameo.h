@@ -1,4 +1,4 @@
-/* The C interface of the Cameo runtime, version 4.
+/* The C interface of the Cameo runtime, version 5.
  * SPDX-License-Identifier: Apache-2.0
  *
  * A model is a file written by cameoc: an executable, a shared library or a plan. It is loaded for
@@ -18,7 +18,8 @@
  *
  * Errors. Every call that can fail returns a cameo_status. The message of the calling thread's last
  * failure is cameo_last_error(); that of a context's last failure is cameo_context_error(). No call
- * aborts, exits or throws. On failure, results passed by pointer are left as they were.
+ * aborts, exits, throws or prints: what there is to say goes to the log of a device, if it has one. On
+ * failure, results passed by pointer are left as they were.
  *
  * Ownership. What a *_create or *_load call returns is released by the matching *_destroy, which
  * accepts NULL. A context keeps its model alive, a model its device, so that they may be destroyed
@@ -51,7 +52,7 @@ extern "C" {
 #endif
 
 /* The version of this interface: raised when something is added. */
-#define CAMEO_API_VERSION 4u
+#define CAMEO_API_VERSION 5u
 
 /* CAMEO_INIT(cameo_binding, binding); declares a structure whose size is set and whose other fields
  * are zero. */
@@ -150,6 +151,24 @@ typedef enum cameo_device_kind {
   8u /* divergent barriers; the others need a model built for checking                             \
       */
 
+typedef enum cameo_log_level {
+  CAMEO_LOG_ERROR = 1,   /* a call that failed, or work that failed and that nobody waited for */
+  CAMEO_LOG_WARNING = 2, /* another way was taken than the better one */
+  CAMEO_LOG_INFO = 3,    /* what was loaded */
+  CAMEO_LOG_DEBUG = 4    /* what was prepared for new shapes, and the memory that it takes */
+} cameo_log_level;
+
+typedef struct cameo_log_message {
+  size_t struct_size;
+  cameo_log_level level;
+  cameo_status status; /* of an error, else CAMEO_STATUS_OK */
+  const char *text;    /* one line, of an error also more; as long as the call lasts */
+} cameo_log_message;
+
+/* Called by every thread that uses the device, its models or their contexts, and so by several at once. It
+ * must not use them. Of an error that a call returns, the message is cameo_last_error() already. */
+typedef void (*cameo_log_callback)(void *user, const cameo_log_message *message);
+
 typedef struct cameo_device_options {
   size_t struct_size;
   cameo_device_kind kind; /* required */
@@ -157,6 +176,11 @@ typedef struct cameo_device_options {
   uint32_t sim_threads;   /* simulator: host threads; 0: one a core */
   uint32_t sim_checks;    /* simulator: CAMEO_SIM_CHECK_* */
   uint64_t sim_seed;      /* simulator: order of lanes and warps; 0: the natural order */
+  /* Who is told of the device, of models that are loaded for it, and of their contexts, as long as any of
+   * these live; NULL: nobody. Since version 5. */
+  cameo_log_callback log;
+  void *log_user;
+  cameo_log_level log_level; /* the least severe that is told; 0: CAMEO_LOG_INFO */
 } cameo_device_options;
 
 typedef struct cameo_device_info {

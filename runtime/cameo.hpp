@@ -116,26 +116,41 @@ struct Tensor {
   bool onHost = false;              // its values are read on the host
 };
 
+// Is told what there is to say of a device, of models that are loaded for it, and of their contexts: by every thread
+// that uses them, and so by several at once. It must not throw, and must not use them.
+using Logger = std::function<void(cameo_log_level level, const std::string &text)>;
+
 class Device {
 public:
-  // A GPU. Without a driver, or with one that fails, an error: nothing else is taken instead.
-  static Device cuda(int ordinal = 0) {
+  // A GPU. Without a driver, or with one that fails, an error: nothing else is taken instead. A logger is told what is
+  // as severe as `least`, or more so.
+  static Device cuda(int ordinal = 0, Logger logger = nullptr,
+                     cameo_log_level least = CAMEO_LOG_INFO) {
     CAMEO_INIT(cameo_device_options, options);
     options.kind = CAMEO_DEVICE_CUDA;
     options.ordinal = ordinal;
-    return Device(options);
+    options.log_level = least;
+    return Device(options, std::move(logger));
   }
   // `threads` of the host; 0: one a core.
-  static Device simulator(unsigned threads = 0) {
+  static Device simulator(unsigned threads = 0, Logger logger = nullptr,
+                          cameo_log_level least = CAMEO_LOG_INFO) {
     CAMEO_INIT(cameo_device_options, options);
     options.kind = CAMEO_DEVICE_SIMULATOR;
     options.sim_threads = threads;
-    return Device(options);
+    options.log_level = least;
+    return Device(options, std::move(logger));
   }
-  explicit Device(const cameo_device_options &options) {
-    cameo_device *made = nullptr;
-    detail::check(cameo_device_create(&options, &made));
-    handle.reset(made, cameo_device_destroy);
+  explicit Device(const cameo_device_options &options) { create(options, nullptr); }
+  Device(cameo_device_options options, Logger logger) {
+    auto owned = logger ? std::make_shared<Logger>(std::move(logger)) : nullptr;
+    if (owned) {
+      options.log_user = owned.get();
+      options.log = [](void *user, const cameo_log_message *message) {
+        (*static_cast<Logger *>(user))(message->level, message->text);
+      };
+    }
+    create(options, std::move(owned));
   }
 
   cameo_device_info info() const {
@@ -148,6 +163,14 @@ public:
 private:
   friend class Memory;
   friend class Model;
+  // The logger lives as long as the handle, which models, and with them contexts, share.
+  void create(const cameo_device_options &options, std::shared_ptr<Logger> logger) {
+    cameo_device *made = nullptr;
+    detail::check(cameo_device_create(&options, &made));
+    handle.reset(
+        made, [logger = std::move(logger)](cameo_device *device) { cameo_device_destroy(device); });
+  }
+
   std::shared_ptr<cameo_device> handle;
 };
 
@@ -255,8 +278,8 @@ private:
     return list;
   }
 
-  std::shared_ptr<cameo_model> handle;
   std::shared_ptr<cameo_device> device;
+  std::shared_ptr<cameo_model> handle; // the first to go
 };
 
 // An input or an output, by its number or its name.

@@ -24,6 +24,34 @@ std::shared_ptr<cameo_model> loadModel(const std::shared_ptr<Device> &device, Lo
   return {model, cameo_model_destroy};
 }
 
+int pythonLevel(cameo_log_level level) {
+  switch (level) {
+  case CAMEO_LOG_ERROR:
+    return 40; // logging.ERROR
+  case CAMEO_LOG_WARNING:
+    return 30;
+  case CAMEO_LOG_INFO:
+    return 20;
+  default:
+    return 10;
+  }
+}
+
+// Python's logger "cameo" hears all but the errors of calls, which are exceptions.
+void log(void *, const cameo_log_message *message) {
+  if (message->level == CAMEO_LOG_ERROR && std::strcmp(message->text, cameo_last_error()) == 0)
+    return;
+  if (!Py_IsInitialized()) // a model that goes with the interpreter
+    return;
+  nb::gil_scoped_acquire acquire;
+  try {
+    nb::module_::import_("logging").attr("getLogger")("cameo").attr("log")(
+        pythonLevel(message->level), "%s", message->text);
+  } catch (nb::python_error &error) {
+    error.discard_as_unraisable("a handler of logger 'cameo'");
+  }
+}
+
 } // namespace
 
 Device::Device(cameo_device_kind kind, int ordinal, unsigned threads, unsigned checks,
@@ -34,6 +62,8 @@ Device::Device(cameo_device_kind kind, int ordinal, unsigned threads, unsigned c
   options.sim_threads = threads;
   options.sim_checks = checks;
   options.sim_seed = seed;
+  options.log = log;
+  options.log_level = CAMEO_LOG_DEBUG;
   cameo_device *device = nullptr;
   check(cameo_device_create(&options, &device));
   handle.reset(device, cameo_device_destroy);

@@ -30,6 +30,9 @@ namespace cameo::runtime::api {
 
 // Keeps the message for cameo_last_error().
 cameo_status report(const Status &status);
+// The same, and then tells the log of the device.
+cameo_status report(const cameo_device *device, const Status &status);
+cameo_status report(const cameo_model *model, const Status &status);
 cameo_status report(cameo_context *context, const Status &status);
 
 // The caller's structure as this version knows it: what the caller's lacks is zero. Fails where the

@@ -63,7 +63,9 @@ Status writeShape(const Shape &shape, uint32_t capacity, int64_t *dims, uint32_t
 cameo_status cameo::runtime::api::report(cameo_context *context, const Status &status) {
   if (!status.ok())
     context->error = status.message();
-  return report(status);
+  cameo_status code = report(status);
+  context->context->model().device()->log.error(status);
+  return code;
 }
 
 extern "C" {
@@ -72,7 +74,7 @@ cameo_status cameo_context_create(cameo_model *model, const cameo_context_option
                                   cameo_context **context) {
   CAMEO_REQUIRE(model);
   CAMEO_REQUIRE(context);
-  return report(createContext(model, options, context));
+  return report(model, createContext(model, options, context));
 }
 
 void cameo_context_destroy(cameo_context *context) { delete context; }

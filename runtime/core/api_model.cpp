@@ -41,6 +41,21 @@ const char *roleName(cameo_tensor_role role) {
   return role == CAMEO_INPUT ? "input" : role == CAMEO_TAP ? "tap" : "output";
 }
 
+Status readLog(const cameo_device_options &options, Log &log) {
+  if (options.log_level < 0 || options.log_level > CAMEO_LOG_DEBUG)
+    return failure(Code::InvalidArgument, "log level %d: there are %d to %d",
+                   int(options.log_level), int(CAMEO_LOG_ERROR), int(CAMEO_LOG_DEBUG));
+  if (!options.log)
+    return {};
+  auto tell = [callback = options.log, user = options.log_user](const LogMessage &message) {
+    cameo_log_message filled = {sizeof filled, cameo_log_level(message.level),
+                                cameo_status(message.code), message.text};
+    callback(user, &filled);
+  };
+  log = Log(tell, LogLevel(options.log_level ? options.log_level : CAMEO_LOG_INFO));
+  return {};
+}
+
 Status createDevice(const cameo_device_options &options, cameo_device &device) {
   std::unique_ptr<Device> made;
   switch (options.kind) {
@@ -106,11 +121,24 @@ Status finishLoad(std::unique_ptr<Payload> payload, const cameo_model_options *g
   return {};
 }
 
-Status loadFile(const char *path, const cameo_model_options *options, cameo_model **model,
-                const char *name = nullptr) {
+// Tells the log of the device that a model was to be loaded for.
+cameo_status reportLoad(const cameo_model_options *given, const Status &status) {
+  cameo_model_options options = {};
+  bool isForDevice =
+      given && readStruct(given, "cameo_model_options", options).ok() && options.device;
+  return isForDevice ? report(options.device, status) : report(status);
+}
+
+Status openAndLoad(const char *path, const cameo_model_options *options, cameo_model **model,
+                   const char *name) {
   std::unique_ptr<Payload> payload;
   CAMEO_RETURN_IF_ERROR(Payload::open(path, payload, name));
   return finishLoad(std::move(payload), options, model);
+}
+
+cameo_status loadFile(const char *path, const cameo_model_options *options, cameo_model **model,
+                      const char *name = nullptr) {
+  return reportLoad(options, openAndLoad(path, options, model, name));
 }
 
 } // namespace
@@ -119,6 +147,19 @@ cameo_status cameo::runtime::api::report(const Status &status) {
   if (!status.ok())
     lastError() = status.message();
   return cameo_status(status.code());
+}
+
+cameo_status cameo::runtime::api::report(const cameo_device *device, const Status &status) {
+  cameo_status code = report(status);
+  device->device->log.error(status);
+  return code;
+}
+
+cameo_status cameo::runtime::api::report(const cameo_model *model, const Status &status) {
+  cameo_status code = report(status);
+  if (const Device *device = model->model->device())
+    device->log.error(status);
+  return code;
 }
 
 extern "C" {
@@ -175,9 +216,16 @@ cameo_status cameo_device_create(const cameo_device_options *options, cameo_devi
   cameo_device_options known;
   if (Status status = readStruct(options, "cameo_device_options", known); !status.ok())
     return report(status);
-  auto made = std::make_unique<cameo_device>();
-  if (Status status = createDevice(known, *made); !status.ok())
+  Log log;
+  if (Status status = readLog(known, log); !status.ok())
     return report(status);
+  auto made = std::make_unique<cameo_device>();
+  if (Status status = createDevice(known, *made); !status.ok()) {
+    cameo_status code = report(status);
+    log.error(status);
+    return code;
+  }
+  made->device->log = std::move(log);
   *device = made.release();
   return CAMEO_STATUS_OK;
 }
@@ -189,25 +237,25 @@ cameo_status cameo_device_allocate(cameo_device *device, cameo_memory memory, ui
   CAMEO_REQUIRE(device);
   CAMEO_REQUIRE(data);
   if (memory == CAMEO_MEMORY_HOST)
-    return report(device->device->allocateHost(bytes, *data));
+    return report(device, device->device->allocateHost(bytes, *data));
   if (memory != CAMEO_MEMORY_DEVICE)
-    return report(unknownMemory(memory));
+    return report(device, unknownMemory(memory));
   DevicePtr made = 0;
   Status status = device->device->allocate(bytes, made);
   if (status.ok())
     *data = reinterpret_cast<void *>(made);
-  return report(status);
+  return report(device, status);
 }
 
 cameo_status cameo_device_release(cameo_device *device, cameo_memory memory, void *data) {
   CAMEO_REQUIRE(device);
   if (memory != CAMEO_MEMORY_HOST && memory != CAMEO_MEMORY_DEVICE)
-    return report(unknownMemory(memory));
+    return report(device, unknownMemory(memory));
   if (!data)
     return CAMEO_STATUS_OK;
-  return report(memory == CAMEO_MEMORY_HOST
-                    ? device->device->releaseHost(data)
-                    : device->device->release(reinterpret_cast<DevicePtr>(data)));
+  return report(device, memory == CAMEO_MEMORY_HOST
+                            ? device->device->releaseHost(data)
+                            : device->device->release(reinterpret_cast<DevicePtr>(data)));
 }
 
 cameo_status cameo_device_copy(cameo_device *device, void *to, cameo_memory to_memory,
@@ -217,7 +265,7 @@ cameo_status cameo_device_copy(cameo_device *device, void *to, cameo_memory to_m
     CAMEO_REQUIRE(to);
     CAMEO_REQUIRE(from);
   }
-  return report(copy(*device->device, to, to_memory, from, from_memory, bytes));
+  return report(device, copy(*device->device, to, to_memory, from, from_memory, bytes));
 }
 
 cameo_status cameo_device_get_info(const cameo_device *device, cameo_device_info *info) {
@@ -231,7 +279,7 @@ cameo_status cameo_device_get_info(const cameo_device *device, cameo_device_info
   filled.arch = known.arch;
   filled.driver_version = known.driverVersion;
   filled.total_memory = known.totalMemory;
-  return report(writeStruct(filled, "cameo_device_info", info));
+  return report(device, writeStruct(filled, "cameo_device_info", info));
 }
 
 cameo_status cameo_device_memory(cameo_device *device, uint64_t *available, uint64_t *total) {
@@ -242,14 +290,14 @@ cameo_status cameo_device_memory(cameo_device *device, uint64_t *available, uint
     *available = freeBytes;
   if (status.ok() && total)
     *total = allBytes;
-  return report(status);
+  return report(device, status);
 }
 
 cameo_status cameo_model_load(const char *path, const cameo_model_options *options,
                               cameo_model **model) {
   CAMEO_REQUIRE(path);
   CAMEO_REQUIRE(model);
-  return report(loadFile(path, options, model));
+  return loadFile(path, options, model);
 }
 
 cameo_status cameo_model_load_memory(const void *data, size_t size,
@@ -257,21 +305,22 @@ cameo_status cameo_model_load_memory(const void *data, size_t size,
   CAMEO_REQUIRE(data);
   CAMEO_REQUIRE(model);
   std::unique_ptr<Payload> payload;
-  if (Status status = Payload::fromMemory(data, size, payload); !status.ok())
-    return report(status);
-  return report(finishLoad(std::move(payload), options, model));
+  Status status = Payload::fromMemory(data, size, payload);
+  return reportLoad(options, status.ok() ? finishLoad(std::move(payload), options, model)
+                                         : std::move(status));
 }
 
 cameo_status cameo_model_load_self(const cameo_model_options *options, cameo_model **model) {
   CAMEO_REQUIRE(model);
   Dl_info self;
   if (!dladdr(reinterpret_cast<void *>(&cameo_model_load_self), &self) || !self.dli_fname)
-    return report(failure(Code::NotFound, "cannot find the file that this function is part of"));
+    return reportLoad(
+        options, failure(Code::NotFound, "cannot find the file that this function is part of"));
   // For the executable the loader reports the name it was started by, which may not be a path.
   if (Payload::isPresent(self.dli_fname))
-    return report(loadFile(self.dli_fname, options, model));
+    return loadFile(self.dli_fname, options, model);
   OwnFile own = ownFile();
-  return report(loadFile(own.path, options, model, own.name));
+  return loadFile(own.path, options, model, own.name);
 }
 
 cameo_status cameo_model_load_linked(const char *library, const cameo_model_options *options,
@@ -293,12 +342,13 @@ cameo_status cameo_model_load_linked(const char *library, const cameo_model_opti
       },
       &search);
   if (search.path.empty())
-    return report(
+    return reportLoad(
+        options,
         failure(Code::NotFound,
                 "no library '%s' is loaded; a linker that leaves out what no symbol is taken "
                 "from needs --no-as-needed",
                 library));
-  return report(loadFile(search.path.c_str(), options, model));
+  return loadFile(search.path.c_str(), options, model);
 }
 
 void cameo_model_destroy(cameo_model *model) { delete model; }
@@ -333,7 +383,7 @@ cameo_status cameo_model_find_entry(const cameo_model *model, const char *name, 
       *entry = uint32_t(i);
       return CAMEO_STATUS_OK;
     }
-  return report(failure(Code::NotFound, "the model has no entry point '%s'", name));
+  return report(model, failure(Code::NotFound, "the model has no entry point '%s'", name));
 }
 
 uint32_t cameo_model_tensor_count(const cameo_model *model, uint32_t entry,
@@ -351,11 +401,11 @@ cameo_status cameo_model_tensor_info(const cameo_model *model, uint32_t entry,
   CAMEO_REQUIRE(info);
   const Plan *plan = nullptr;
   if (Status status = entryOf(model, entry, plan); !status.ok())
-    return report(status);
+    return report(model, status);
   const std::vector<PlanTensor> &tensors = tensorsOf(*plan, role);
   if (index >= tensors.size())
-    return report(failure(Code::InvalidArgument, "%s %u: the model has %zu", roleName(role), index,
-                          tensors.size()));
+    return report(model, failure(Code::InvalidArgument, "%s %u: the model has %zu", roleName(role),
+                                 index, tensors.size()));
   const PlanTensor &tensor = tensors[index];
   cameo_tensor_info filled = {};
   filled.name = tensor.name;
@@ -364,7 +414,7 @@ cameo_status cameo_model_tensor_info(const cameo_model *model, uint32_t entry,
   filled.dims = tensor.dims.data();
   filled.symbols = tensor.symbols.data();
   filled.flags = tensor.flags;
-  return report(writeStruct(filled, "cameo_tensor_info", info));
+  return report(model, writeStruct(filled, "cameo_tensor_info", info));
 }
 
 cameo_status cameo_model_find_tensor(const cameo_model *model, uint32_t entry,
@@ -374,14 +424,14 @@ cameo_status cameo_model_find_tensor(const cameo_model *model, uint32_t entry,
   CAMEO_REQUIRE(index);
   const Plan *plan = nullptr;
   if (Status status = entryOf(model, entry, plan); !status.ok())
-    return report(status);
+    return report(model, status);
   const std::vector<PlanTensor> &tensors = tensorsOf(*plan, role);
   for (size_t i = 0; i < tensors.size(); ++i)
     if (std::strcmp(tensors[i].name, name) == 0) {
       *index = uint32_t(i);
       return CAMEO_STATUS_OK;
     }
-  return report(failure(Code::NotFound, "the model has no %s '%s'", roleName(role), name));
+  return report(model, failure(Code::NotFound, "the model has no %s '%s'", roleName(role), name));
 }
 
 uint32_t cameo_model_profile_count(const cameo_model *model, uint32_t entry) {
@@ -395,15 +445,16 @@ cameo_status cameo_model_profile_shape(const cameo_model *model, uint32_t entry,
   CAMEO_REQUIRE(model);
   const Plan *plan = nullptr;
   if (Status status = entryOf(model, entry, plan); !status.ok())
-    return report(status);
+    return report(model, status);
   if (profile >= 1 || input >= plan->inputs().size())
-    return report(failure(Code::InvalidArgument,
+    return report(model,
+                  failure(Code::InvalidArgument,
                           "profile %u, input %u: the entry point has 1 profile and %zu inputs",
                           profile, input, plan->inputs().size()));
   const Shape &dims = plan->inputs()[input].dims;
   if (capacity < dims.size())
-    return report(failure(Code::InvalidArgument, "room for %u sizes; the input has %zu", capacity,
-                          dims.size()));
+    return report(model, failure(Code::InvalidArgument, "room for %u sizes; the input has %zu",
+                                 capacity, dims.size()));
   for (size_t i = 0; i < dims.size(); ++i) {
     bool open = dims[i] < 0;
     if (smallest)

@@ -45,6 +45,9 @@ Status Context::create(std::shared_ptr<Model> model, const ContextOptions &optio
   std::unique_ptr<Context> context(new Context(std::move(model), entry));
   context->options = options;
   context->graphsWork = options.useGraphs && context->device().hasGraphs();
+  if (options.useGraphs && !context->graphsWork &&
+      context->device().info().kind == DeviceKind::Cuda)
+    context->device().log.warning("runs are enqueued launch by launch: this driver has no graphs");
   DeviceScope scope(context->device());
   CAMEO_RETURN_IF_ERROR(std::move(scope.status));
   CAMEO_RETURN_IF_ERROR(context->device().createEvent(context->done, /*timed=*/false));
@@ -66,7 +69,8 @@ Status Context::create(std::shared_ptr<Model> model, const ContextOptions &optio
 }
 
 Context::~Context() {
-  (void)settle();
+  // Nobody else is told of it.
+  device().log.error(settle());
   prepared.clear();
   for (InputState &input : inputs) {
     (void)releaseBuffer(input.device);
@@ -330,6 +334,7 @@ Status Context::grow(Buffer &buffer, uint64_t bytes, const char *what) {
                    (unsigned long long)given, what, status.message().c_str());
   buffer = {memory, given};
   device().nameMemory(memory, what);
+  device().log.debug("%llu bytes of device memory for %s", (unsigned long long)given, what);
   return {};
 }
 
@@ -443,8 +448,21 @@ Status Context::findPrepared(Prepared::Key key) {
   }
   active = made.get();
   active->lastUsed = runs;
+  logPrepared();
   prepared.push_back(std::move(made));
   return {};
+}
+
+void Context::logPrepared() const {
+  if (!device().log.wants(LogLevel::Debug))
+    return;
+  std::string sizes;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    sizes += std::string(i ? ", '" : "'") + inputName(uint32_t(i)) +
+             "': " + formatType(inputs[i].shape, plan().inputs()[i].dtype);
+  device().log.debug("'%s' is prepared for %s: %zu launches, %llu bytes of intermediate values",
+                     plan().name(), sizes.empty() ? "no inputs" : sizes.c_str(),
+                     work().launches.size(), (unsigned long long)work().arenaBytes);
 }
 
 } // namespace cameo::runtime

@@ -172,6 +172,7 @@ private:
   Status prepare();
   Status refreshValues();
   Status findPrepared(Prepared::Key key);
+  void logPrepared() const;
   Status resolve();
   Status allocateBuffers();
   Status checkBindings() const;

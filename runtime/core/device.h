@@ -9,6 +9,7 @@
 #ifndef CAMEO_RUNTIME_CORE_DEVICE_H
 #define CAMEO_RUNTIME_CORE_DEVICE_H
 
+#include "runtime/core/log.h"
 #include "runtime/core/status.h"
 #include "runtime/format.h"
 
@@ -86,6 +87,10 @@ public:
   virtual ~Device() = default;
 
   virtual const DeviceInfo &info() const = 0;
+
+  // Hears of the device, of models that are loaded for it, and of their contexts. It is set before others use
+  // the device.
+  Log log;
 
   // Free and total device memory.
   virtual Status memoryInfo(uint64_t &available, uint64_t &total) = 0;

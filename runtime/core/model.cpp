@@ -110,6 +110,13 @@ struct Model::Upload {
   }
 };
 
+std::string describeDevice(const DeviceInfo &info) {
+  if (info.kind == DeviceKind::Simulator)
+    return info.name;
+  return info.name + " (cuda:" + std::to_string(info.ordinal) + ", sm_" +
+         std::to_string(info.arch) + ")";
+}
+
 std::string describeCode(const Section &section) {
   const char *kind = section.kind == CAMEO_SECTION_PTX     ? "ptx"
                      : section.kind == CAMEO_SECTION_CUBIN ? "cubin"
@@ -141,6 +148,7 @@ Status Model::create(std::unique_ptr<Payload> payload, std::shared_ptr<Device> d
   if (payload->isBundle())
     return failure(Code::Incompatible, "the file is a tuning bundle, and no model: it measures "
                                        "kernels when it is run");
+  auto start = std::chrono::steady_clock::now();
   std::shared_ptr<Model> model(new Model(std::move(payload), std::move(device)));
   if (!model->owner) {
     CAMEO_RETURN_IF_ERROR(model->parsePlans());
@@ -152,9 +160,21 @@ Status Model::create(std::unique_ptr<Payload> payload, std::shared_ptr<Device> d
       CAMEO_RETURN_IF_ERROR(model->loadCudaCode(arch));
     }
     CAMEO_RETURN_IF_ERROR(model->uploadWeights());
+    model->logLoaded(start);
   }
   result = std::move(model);
   return {};
+}
+
+void Model::logLoaded(std::chrono::steady_clock::time_point start) const {
+  const Log &log = owner->log;
+  for (const std::string &refusal : refusalList)
+    log.warning("%s: better code was not taken: %s", file->name().c_str(), refusal.c_str());
+  // PTX is compiled by the driver meanwhile, which is what takes long where a file has no better code.
+  std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
+  log.info("%s: %s and %llu bytes of weights loaded in %.1f ms, on %s", file->name().c_str(),
+           describeCode(*chosen).c_str(), (unsigned long long)file->weightBytes(), time.count(),
+           describeDevice(owner->info()).c_str());
 }
 
 Model::~Model() {

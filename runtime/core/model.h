@@ -8,6 +8,7 @@
 #include "runtime/core/payload.h"
 #include "runtime/core/plan.h"
 
+#include <chrono>
 #include <memory>
 #include <vector>
 
@@ -44,6 +45,7 @@ private:
   // Of `chosen`, with the plans of its variant.
   Status loadCode();
   void unloadCode();
+  void logLoaded(std::chrono::steady_clock::time_point start) const;
   Status findKernels(Entry &entry);
   struct Upload;
   Status uploadWeights();
@@ -59,6 +61,8 @@ private:
   DevicePtr weightMemory = 0;
 };
 
+// "NVIDIA H200 (cuda:0, sm_90)", "simulator (2 threads)".
+std::string describeDevice(const DeviceInfo &info);
 // "ptx for sm_80", "simulator image for sm_90a".
 std::string describeCode(const Section &section);
 

@@ -102,6 +102,7 @@ Status Payload::open(const char *path, std::unique_ptr<Payload> &result, const c
     return failure(Code::Io, "cannot map '%s' (%lld bytes): %s", name, (long long)info.st_size,
                    strerror(error));
   std::unique_ptr<Payload> payload(new Payload);
+  payload->fileName = name;
   payload->mapping = mapping;
   payload->mappedBytes = uint64_t(info.st_size);
   Status status = payload->parse(static_cast<const uint8_t *>(mapping), payload->mappedBytes);

@@ -60,6 +60,8 @@ public:
   // Whether it is a tuning bundle, and no model.
   bool isBundle() const { return bundle; }
   uint64_t size() const { return payloadSize; }
+  // The file as messages call it.
+  const std::string &name() const { return fileName; }
   std::string_view manifest() const { return manifestText; }
   const uint8_t *weights() const { return weightData; }
   uint64_t weightBytes() const { return weightSize; }
@@ -77,6 +79,7 @@ private:
   Status checkPadding(const uint8_t *payload, uint64_t tableEnd) const;
   Status checkWeights() const;
 
+  std::string fileName = "a model in memory";
   void *mapping = nullptr;
   uint64_t mappedBytes = 0;
 

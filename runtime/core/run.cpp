@@ -292,7 +292,10 @@ Status Context::compute() {
   bool shown = showsTaps();
   bool wanted = graphsWork && !capturing && !shown && active->work.steps.size() > 1;
   if (wanted && !active->hasGraph() && active->runs > 0 && active->graphsBuilt < kGraphsBuilt)
-    (void)active->buildGraph();
+    if (Status status = active->buildGraph(); !status.ok())
+      device().log.warning(
+          "runs are enqueued launch by launch, as no graph can be made of them: %s",
+          status.message().c_str());
   ++active->runs;
   discardOldContents();
   if (shown)

@@ -3,6 +3,7 @@
 #ifndef CAMEO_RUNTIME_CORE_STATUS_H
 #define CAMEO_RUNTIME_CORE_STATUS_H
 
+#include <cstdarg>
 #include <memory>
 #include <string>
 
@@ -50,6 +51,8 @@ private:
   std::unique_ptr<Failure> failure;
 };
 
+// vsprintf into a string.
+std::string formatted(const char *format, va_list arguments);
 // printf into a status.
 Status failure(Code code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

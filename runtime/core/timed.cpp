@@ -255,6 +255,8 @@ Status Context::timeSteps(uint32_t replays, std::vector<LaunchTiming> &timings, 
     if (!status.ok()) {
       result = {};
       result.notReplayed = status.message();
+      device().log.warning("times are those of one run, launch by launch: %s",
+                           status.message().c_str());
     }
   }
   if (!result.replays)

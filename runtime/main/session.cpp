@@ -21,13 +21,6 @@ Status openSimulator(const DeviceOptions &options, std::shared_ptr<runtime::Devi
   return {};
 }
 
-std::string describeDevice(const runtime::DeviceInfo &info) {
-  if (info.kind == runtime::DeviceKind::Simulator)
-    return info.name;
-  return info.name + " (cuda:" + std::to_string(info.ordinal) + ", sm_" +
-         std::to_string(info.arch) + ")";
-}
-
 } // namespace
 
 // The simulator is taken unasked only where there is no driver at all: one that fails is an error.
@@ -64,7 +57,7 @@ Status openSession(const Options &options, std::unique_ptr<runtime::Payload> pay
   // What is not there is not known: --info says what is wrong with it.
   if (!parseJson(session.model->payload().manifest(), session.manifest))
     session.manifest = {};
-  session.place = describeDevice(session.device->info());
+  session.place = runtime::describeDevice(session.device->info());
   std::fprintf(stderr, "running on %s: %s\n", session.place.c_str(),
                runtime::describeCode(*session.model->code()).c_str());
   for (const std::string &refusal : session.model->refusals())

@@ -15,6 +15,15 @@ import harness
 import small_models
 from cuda_artefacts import references
 
+LOG = r"""error: cannot open 'none': No such file or directory
+caught: cannot open 'none': No such file or directory
+info: model\.plan: simulator image for sm_80 and \d+ bytes of weights loaded in [\d.]+ ms, on simulator \(1 thread\)
+debug: '\w+' is prepared for 'image': 2x1x28x28xf32: \d+ launches, \d+ bytes of intermediate values
+(debug: \d+ bytes of device memory for [\w ]+
+)+by default
+info: model\.plan: simulator image .*
+without
+"""
 EXAMPLE = harness.SOURCE / "examples" / "embed"
 SECONDS = 120
 
@@ -60,6 +69,16 @@ class Embedding:
             self.suite.fail(case, f"printed {step.output!r}, not {text!r}", step)
         elif step:
             self.suite.ok(case)
+
+    def check_log(self, compile_threads, image_bytes):
+        """A logger in C++."""
+        source = harness.SOURCE / "test" / "e2e" / "log_checks.cpp"
+        line = compile_threads.replace("examples/embed/threads.cpp -o threads", f"{source} -o log_checks")
+        if self.shell("c++-log", line) and (step := self.step("log", ["./log_checks", "model.plan", str(image_bytes)])):
+            if re.fullmatch(LOG, step.output):
+                self.suite.ok("log")
+            else:
+                self.suite.fail("log", f"printed {step.output!r}", step)
 
     def refuse(self, case, command, text):
         step = self.step(case, command, code=1)
@@ -122,6 +141,7 @@ def main():
                      "not found: cannot open 'none'")
         tests.refuse("threads-no-payload", [*run_threads[:2], "image.raw", *run_threads[3:]],
                      "not a model: image.raw: not a model file")
+    tests.check_log(against_cpp, images[0].nbytes)
     tests.shell("c++-20", against_cpp.replace("-std=c++17", "-std=c++20"))
     os.remove(tests.folder / "classify")
     if tests.shell("cc-model", against_model):

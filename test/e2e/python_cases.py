@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Cases of package cameo with arrays of numpy's and of a library that speaks DLPack."""
 # SPDX-License-Identifier: Apache-2.0
+import io
 import json
+import logging
 import os
 import sys
 import tempfile
@@ -234,6 +236,32 @@ def states():
     context.set_state("before", None)
     expect_error(cameo.InvalidArgumentError, "before", lambda: context(x, None))
     expect_error(KeyError, "no output is named 'later'", lambda: context.set_state("before", "later"))
+
+
+@case("numpy")
+def logging_of_the_runtime():
+    path = Path(tempfile.mkdtemp()) / "sums.plan"
+    cameo.compile(sums(), output=path, target="sim:sm_80")
+    heard = []
+    handler = logging.Handler()
+    handler.emit = lambda record: heard.append((record.levelname, record.getMessage()))
+    logger = logging.getLogger("cameo")
+    logger.addHandler(handler)
+    x = numpy.zeros((2, 3), F32)
+    try:
+        for level, wanted in ((logging.DEBUG, {"INFO", "DEBUG"}), (logging.INFO, {"INFO"}), (logging.WARNING, set())):
+            logger.setLevel(level)
+            heard.clear()
+            model = cameo.Model(path, device="simulator")
+            model(x, x)
+            expect_error(ValueError, "input 'b'", lambda model=model: model(x, x[:, :2]))
+            expect({name for name, _ in heard} == wanted, f"{level}: {heard}")
+            texts = "\n".join(text for _, text in heard)
+            expect((f"{path}: simulator image for sm_80" in texts) == (level < logging.WARNING), texts)
+            expect(("'a': 2x3xf32, 'b': 2x3xf32: " in texts) == (level == logging.DEBUG), texts)
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(logging.NOTSET)
 
 
 @case("numpy")
