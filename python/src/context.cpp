@@ -41,6 +41,18 @@ std::string quoted(const char *role, const Tensor &tensor) {
   return std::string(role) + " '" + tensor.name + "'";
 }
 
+// Kernels read and write device memory as it lies; on the host there is a copy in between.
+bool needsStaging(const Array &array, const std::string &what) {
+  if (array.isPlain())
+    return false;
+  if (array.memory() == CAMEO_MEMORY_DEVICE)
+    throw nb::type_error((what + " is on the device and not contiguous; make it so first").c_str());
+  return true;
+}
+
+// Removes what a former run has bound.
+constexpr cameo_binding kNothing = {sizeof(cameo_binding), CAMEO_MEMORY_HOST, 0, nullptr, 0};
+
 } // namespace
 
 nb::object makeDeviceArray(const Device &device, cameo_dtype type,
@@ -124,15 +136,14 @@ void Context::bindInput(uint32_t index, nb::handle given) {
   Bound &bound = boundInputs[index];
   cameo_memory memory = array.memory();
   void *data = array.data();
-  if (memory == CAMEO_MEMORY_DEVICE && !array.isPlain())
-    throw nb::type_error((what + " is on the device and not contiguous; make it so first").c_str());
+  bool isStaged = needsStaging(array, what);
   if (memory == CAMEO_MEMORY_DEVICE && tensor.isOnHost) {
     bound.staged.resize(array.packedBytes());
     python::check(cameo_device_copy(model->device()->get(), bound.staged.data(), CAMEO_MEMORY_HOST,
                                     data, CAMEO_MEMORY_DEVICE, bound.staged.size()));
     memory = CAMEO_MEMORY_HOST;
     data = bound.staged.data();
-  } else if (!array.isPlain()) {
+  } else if (isStaged) {
     bound.staged.resize(array.packedBytes());
     array.copyTo(bound.staged.data());
     data = bound.staged.data();
@@ -152,14 +163,10 @@ void Context::bindInputs(nb::list given) {
   for (uint32_t i = 0; i < inputs.size(); ++i)
     if (!given[i].is_none())
       bindInput(i, given[i]);
-    else if (!boundInputs[i].isState)
-      bindNothing(i); // an array of a former run may be gone
-}
-
-void Context::bindNothing(uint32_t input) {
-  cameo_binding none = {sizeof(cameo_binding), CAMEO_MEMORY_HOST, 0, nullptr, 0};
-  check(cameo_context_bind_input(handle.get(), input, &none));
-  boundInputs[input].array.reset();
+    else if (!boundInputs[i].isState) { // an array of a former run may be gone
+      check(cameo_context_bind_input(handle.get(), i, &kNothing));
+      boundInputs[i].array.reset();
+    }
 }
 
 std::vector<int64_t> Context::outputShape(uint32_t index) {
@@ -177,7 +184,7 @@ std::vector<nb::object> Context::bindOutputs(nb::list given, nb::object make, bo
     std::string what = quoted("output", tensor);
     std::vector<int64_t> shape = outputShape(i);
     Bound &bound = boundOutputs[i];
-    cameo_binding binding = {sizeof(cameo_binding), CAMEO_MEMORY_HOST, 0, nullptr, 0};
+    cameo_binding binding = kNothing;
     if (given[i].is_none() && make.is_none() && onDevice) {
       results[i] = makeDeviceArray(*model->device(), tensor.type, shape, binding.data);
       binding.memory = CAMEO_MEMORY_DEVICE;
@@ -198,10 +205,7 @@ std::vector<nb::object> Context::bindOutputs(nb::list given, nb::object make, bo
       binding.memory = array.memory();
       binding.bytes = array.packedBytes();
       binding.data = array.data();
-      if (!array.isPlain()) {
-        if (array.memory() == CAMEO_MEMORY_DEVICE)
-          throw nb::type_error(
-              (what + " is on the device and not contiguous; make it so first").c_str());
+      if (needsStaging(array, what)) {
         bound.staged.resize(array.packedBytes());
         binding.data = bound.staged.data();
       }
@@ -244,10 +248,8 @@ nb::list Context::run(nb::list given, nb::list wanted, nb::object make, bool onD
 
 nb::list Context::profile(nb::list given) {
   bindInputs(given);
-  for (uint32_t i = 0; i < outputs.size(); ++i) {
-    cameo_binding none = {sizeof(cameo_binding), CAMEO_MEMORY_HOST, 0, nullptr, 0};
-    check(cameo_context_bind_output(handle.get(), i, &none));
-  }
+  for (uint32_t i = 0; i < outputs.size(); ++i)
+    check(cameo_context_bind_output(handle.get(), i, &kNothing));
   struct Launch {
     std::string kernel, nodes;
     uint32_t grid[3], block[3];

@@ -96,7 +96,6 @@ private:
   void check(cameo_status status);
   void bindInputs(nanobind::list inputs);
   void bindInput(uint32_t index, nanobind::handle given);
-  void bindNothing(uint32_t input);
   std::vector<nanobind::object> bindOutputs(nanobind::list outputs, nanobind::object make,
                                             bool onDevice);
   void setShape(uint32_t index, const std::vector<int64_t> &shape);
