@@ -231,10 +231,12 @@ std::vector<std::string> Invocation::inputs() const {
   std::vector<std::string> inputs = compiler.filesRead();
   if (!isStream(options.input))
     inputs.push_back(options.input);
-  if (options.startFrom)
-    inputs.push_back(options.input + ".weights");
-  for (const std::string *file : {&options.pipeline.precision.ranges, &options.calibration.data,
-                                  &options.accuracy.data, &options.accuracy.labels})
+  if (std::string weights = options.input + ".weights";
+      options.startFrom && llvm::sys::fs::exists(weights))
+    inputs.push_back(std::move(weights));
+  for (const std::string *file :
+       {&options.pipeline.precision.ranges, &options.calibration.data, &options.calibration.cache,
+        &options.accuracy.data, &options.accuracy.labels, &options.pipeline.libdevice})
     if (!file->empty())
       inputs.push_back(*file);
   for (StringRef file : scheduleFiles(options))
