@@ -29,7 +29,7 @@ using namespace cameo;
 
 //===-- Messages ------------------------------------------------------------------------------===//
 
-static StringRef nameOf(CompileMessage::Severity severity) {
+StringRef cameo::nameOf(CompileMessage::Severity severity) {
   switch (severity) {
   case CompileMessage::Severity::Error:
     return "error";

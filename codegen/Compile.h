@@ -43,6 +43,8 @@ struct CompileMessage {
   std::vector<CompileMessage> notes;
 };
 
+/// "error", "warning", "remark" or "note".
+llvm::StringRef nameOf(CompileMessage::Severity severity);
 /// "conv1: error: text", and a line each note.
 llvm::raw_ostream &operator<<(llvm::raw_ostream &output, const CompileMessage &message);
 

@@ -12,11 +12,6 @@ namespace json = llvm::json;
 // Progress is said again after this time.
 constexpr std::chrono::milliseconds kBetweenProgress(200);
 
-static StringRef nameOf(CompileMessage::Severity severity) {
-  constexpr const char *kNames[] = {"error", "warning", "remark", "note"};
-  return kNames[size_t(severity)];
-}
-
 static json::Object toJson(const CompileMessage &message) {
   json::Array notes;
   for (const CompileMessage &note : message.notes)
