@@ -177,6 +177,11 @@ Compiler::Compiler(CompileOptions given)
       mlirContext(registry(passStatistics), MLIRContext::Threading::DISABLED) {
   if (options.jobs != 1)
     mlirContext.setThreadPool(threads);
+  if (options.onProgress)
+    options.code.onProgress = [this](StringRef what, uint64_t done, uint64_t all) {
+      std::lock_guard<std::mutex> lock(saying);
+      options.onProgress(what, done, all);
+    };
   // Notes with a whole kernel in generic form help nobody.
   mlirContext.printOpOnDiagnostic(false);
   mlirContext.getDiagEngine().registerHandler([this](Diagnostic &diagnostic) {

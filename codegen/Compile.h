@@ -69,6 +69,8 @@ struct CompileOptions {
   std::function<void(const CompileMessage &)> onMessage;
   /// Called with the passes that lead to a stage, before they run.
   std::function<void(mlir::PassManager &)> onPasses;
+  /// Called with how many kernels are compiled, by one thread at a time, and never together with onMessage.
+  std::function<void(llvm::StringRef what, uint64_t done, uint64_t all)> onProgress;
   /// Called with how long a step took: a stage's passes, "read", "binary", and what callers time.
   std::function<void(llvm::StringRef step, const llvm::TimeRecord &time)> onStep;
 };

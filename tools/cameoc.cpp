@@ -153,7 +153,8 @@ private:
   const AccuracyResult *accuracy;
   Compiler compiler;
   Summary summary;
-  bool isUsage = false; // what has failed is an option or a file
+  std::optional<MessageProgress> progress; // of kernels; it may be a bar on the terminal
+  bool isUsage = false;                    // what has failed is an option or a file
 };
 
 CompileOptions Invocation::compileOptions() {
@@ -171,7 +172,18 @@ CompileOptions Invocation::compileOptions() {
   // Whichever stages are reached on the way to the last.
   result.pipeline.reportUnsupported = options.lastStage() >= Stage::Dispatched;
   result.jobs = options.jobs;
-  result.onMessage = options.messages;
+  result.onMessage = [this](const CompileMessage &message) {
+    progress.reset();
+    options.messages(message);
+  };
+  if (!options.quiet)
+    result.onProgress = [this](StringRef what, uint64_t done, uint64_t all) {
+      if (!progress)
+        progress.emplace(options.messages);
+      progress->update(what, done, all);
+      if (done == all)
+        progress.reset();
+    };
   result.onPasses = [this](PassManager &passes) { printing.attach(passes); };
   if (options.time)
     result.onStep = printStep;

@@ -13,6 +13,9 @@
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/Error.h"
 
+#include <atomic>
+#include <functional>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -42,6 +45,24 @@ struct CodeOptions {
   /// Once it is set, no more kernels are begun, and that is an error. Null: never.
   const std::atomic<bool> *cancelled = nullptr;
   bool isCancelled() const { return cancelled && *cancelled; }
+  /// Told how many kernels of `all` are done, by any thread, but one at a time. `what` is the same for kernels that are
+  /// counted together.
+  std::function<void(llvm::StringRef what, uint64_t done, uint64_t all)> onProgress;
+};
+
+/// Counts kernels that several threads compile, for CodeOptions::onProgress.
+class KernelCount {
+public:
+  KernelCount(const CodeOptions &options, const llvm::Twine &what, uint64_t all)
+      : options(options), what(what.str()), all(all) {}
+  void addOne();
+
+private:
+  const CodeOptions &options;
+  const std::string what;
+  const uint64_t all;
+  std::mutex mutex;
+  uint64_t done = 0;
 };
 
 /// Code of one variant as the runtime loads it.

@@ -16,6 +16,13 @@ ArrayRef<Backend> cameo::backends() {
   return all;
 }
 
+void KernelCount::addOne() {
+  if (!options.onProgress)
+    return;
+  std::lock_guard<std::mutex> lock(mutex);
+  options.onProgress(what, ++done, all);
+}
+
 static void addPlaceholder(rt::VariantOp variant) {
   auto builder = OpBuilder::atBlockEnd(&variant.getBody().front());
   Location loc = variant.getLoc();

@@ -37,16 +37,15 @@ static llvm::Error compile(MutableArrayRef<Compiled> kernels, const Target &targ
   SmallVector<gpu::GPUModuleOp> modules;
   for (const Compiled &kernel : kernels)
     modules.push_back(kernel.module);
+  KernelCount count(options, "kernels for " + target.name, kernels.size());
   return emitPtx(modules, target, options.ptx, &store, [&](size_t i, StringRef ptx) -> llvm::Error {
     if (options.isCancelled())
       return llvm::createStringError("cancelled while kernels were assembled");
     kernels[i].text = ptx.str();
-    if (!assembler)
-      return llvm::Error::success();
-    llvm::Expected<Cubin> cubin = assembler->assemble(ptx, target);
-    if (!cubin)
-      return cubin.takeError();
-    kernels[i].cubin = std::move(*cubin);
+    if (assembler)
+      if (llvm::Error error = assembler->assemble(ptx, target).moveInto(kernels[i].cubin))
+        return error;
+    count.addOne();
     return llvm::Error::success();
   });
 }

@@ -18,7 +18,12 @@ static llvm::Error emitImage(const CodeVariant &variant, uint32_t number, bool c
   image.forms = options.simForms;
   image.remarks = options.remarks;
   image.cancelled = options.cancelled;
-  llvm::Expected<SmallVector<char>> bytes = emitSimImage(kernelsOf(variant), image, &store);
+  SmallVector<gpu::GPUModuleOp> kernels = kernelsOf(variant);
+  KernelCount count(options,
+                    "kernels for sim:" + variant.target.target->name + (checked ? ", checked" : ""),
+                    kernels.size());
+  image.count = &count;
+  llvm::Expected<SmallVector<char>> bytes = emitSimImage(kernels, image, &store);
   if (!bytes)
     return bytes.takeError();
   code.sections.push_back({number, CAMEO_SECTION_SIM_IMAGE,

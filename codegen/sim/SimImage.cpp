@@ -319,6 +319,8 @@ llvm::Expected<SmallVector<char>> cameo::emitSimImage(ArrayRef<gpu::GPUModuleOp>
       objects[i].error = "cancelled";
     else if (llvm::Error error = compile(lowered[i], forms, store, objects[i]))
       objects[i].error = llvm::toString(std::move(error));
+    else if (options.count)
+      options.count->addOne();
   });
   auto machine = createSimMachine();
   if (!machine)

@@ -28,6 +28,8 @@ struct SimImageOptions {
   bool remarks = false;
   /// Once it is set, no more kernels are compiled, and that is an error. Null: never.
   const std::atomic<bool> *cancelled = nullptr;
+  /// Counts them; null: nobody does.
+  KernelCount *count = nullptr;
 };
 
 /// One ELF shared object for x86-64-v3 with all kernels of `modules` (device stage, unchanged),

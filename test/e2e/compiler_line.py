@@ -114,6 +114,8 @@ def check_message_format(tests):
     tests.expect("json-summary", len(summary) == 4 and "2 int8" in summary[2], step.output, step)
     steps = [message for message in messages(step) if message["kind"] == "progress"]
     tests.expect("json-progress", all(0 <= one["done"] <= one["all"] and one["what"] for one in steps), step.output, step)
+    kernels = [one for one in steps if one["what"] == "kernels for sim:sm_80"]
+    tests.expect("json-kernels", kernels and kernels[-1]["done"] == kernels[-1]["all"] > 0, step.output, step)
     quiet = tests.compile(form, "-q")
     tests.expect("json-quiet", quiet.code == 0 and not quiet.output, quiet.output, quiet)
     wrong = onnx.ModelProto()
