@@ -8,16 +8,19 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
+import time
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from cameo._errors import CompileError
-from cameo._model import Array, Device, Model, Path
+from cameo._model import Array, Device, Model, Path, gpu_of
 
 Samples = Path | Mapping[str, Array]
+Progress = bool | Callable[[str, int, int], Any]
 Sizes = Mapping[str, int | None | Sequence[int | None]]
 
 
@@ -48,6 +51,14 @@ class Compilation:
     diagnostics: tuple[Diagnostic, ...]
 
 
+@dataclass(frozen=True)
+class Exported:
+    """A model that `write` makes a file of, with external data beside it where it is large."""
+
+    name: str
+    write: Callable[[str], Any]
+
+
 def tool(name):
     """The command of one of the compiler's programs, and the environment that it runs in."""
     try:
@@ -67,29 +78,73 @@ def _shapes(shapes):
                     for name, value in shapes.items())
 
 
-def _samples(data, folder):
-    """A path of samples; arrays by the names of inputs are written into the folder."""
-    if not isinstance(data, Mapping):
+class _Files:
+    """A temporary folder for what the caller has in memory. Messages call its files by names of the caller's."""
+
+    def __init__(self):
+        self._folder = tempfile.TemporaryDirectory(prefix="cameo-")
+        self._names = {}
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        self._folder.cleanup()
+
+    def path(self, file, name):
+        """The path of a file, which messages call by the name."""
+        path = os.path.join(self._folder.name, file)
+        self._names[path] = name
+        return path
+
+    def model(self, model):
+        """The path of a model; its bytes, an onnx.ModelProto or what is exported are written into the folder."""
+        if isinstance(model, (str, os.PathLike)):
+            return os.fspath(model)
+        if isinstance(model, Exported):
+            path = self.path(f"{model.name}.onnx", f"<{model.name}>")
+            model.write(path)
+            return path
+        data = bytes(model) if isinstance(model, (bytes, bytearray)) else model.SerializeToString()
+        path = self.path("model.onnx", "<model>")
+        with open(path, "wb") as file:
+            file.write(data)
+        return path
+
+    def samples(self, data, name):
+        """The path of samples; arrays by the names of inputs are written into the folder."""
         if isinstance(data, (str, os.PathLike)):
             return os.fspath(data)
-        raise TypeError("samples are a path, or a dictionary with an array for each input, its first axis over samples")
-    import numpy
-    path = os.path.join(folder, "samples.npz")
-    numpy.savez(path, **{name: numpy.asarray(array) for name, array in data.items()})
-    return path
+        if not isinstance(data, Mapping):
+            raise TypeError("samples are a path, or a dictionary with an array for each input, its first axis over "
+                            "samples")
+        import numpy
+        path = self.path(f"{name}.npz", f"<{name}>")
+        numpy.savez(path, **{name: numpy.asarray(array) for name, array in data.items()})
+        return path
+
+    def named(self, text):
+        """A text of a program's, with names for paths. Other files of the folder are those that a model in memory
+        refers to: its external data."""
+        for path, name in self._names.items():
+            text = text.replace(path, name)
+        return text.replace(self._folder.name + os.sep, "").replace(self._folder.name, "<memory>")
 
 
 def _joined(value, mark):
     return value if isinstance(value, str) else mark.join(value)
 
 
-def _arguments(given, folder):
+def _arguments(given, files):
     """cameoc's options of those of `compile` that are not None."""
     forms = {
         "target": lambda v: [f"--target={_joined(v, ',')}"],
         "precision": lambda v: [f"--precision={v}"],
         "precision_of": lambda v: [f"--precision-of={glob}={type_}" for glob, type_ in v.items()],
-        "calibration_data": lambda v: [f"--calibration-data={_samples(v, folder)}"],
+        "calibration_data": lambda v: [f"--calibration-data={files.samples(v, 'calibration_data')}"],
         "ranges": lambda v: [f"--ranges={os.fspath(v)}"],
         "accuracy": lambda v: [f"--accuracy={v}"],
         "shapes": lambda v: [f"--shapes={_shapes(v)}"],
@@ -102,7 +157,39 @@ def _arguments(given, folder):
     return [argument for name, value in given.items() if value is not None for argument in forms[name](value)]
 
 
-def run_tool(name, arguments, on_progress=None, codes=(0,)):
+class _Line:
+    """Progress on standard error: one line that changes on a terminal, elsewhere a line every ten seconds."""
+
+    def __init__(self):
+        self._what, self._shown, self._width = "", 0.0, 0
+
+    def __call__(self, what, done, all_):
+        text = f"{what}: {done} of {all_}"
+        if sys.stderr.isatty():
+            print("\r" + text.ljust(self._width), end="", file=sys.stderr, flush=True)
+            self._width = len(text)
+            return
+        now = time.monotonic()
+        if what != self._what or done == all_ or now - self._shown >= 10:
+            print(text, file=sys.stderr, flush=True)
+            self._what, self._shown = what, now
+
+    def close(self):
+        if self._width:
+            print("\r" + " " * self._width, end="\r", file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def _listener(progress):
+    """A function of (what, done, all), or None where nobody wants to know."""
+    if progress is not True:
+        yield progress or None
+        return
+    with contextlib.closing(_Line()) as line:
+        yield line
+
+
+def run_tool(name, arguments, files, on_progress=None, codes=(0,)):
     """Runs one of the compiler's programs, and returns its standard output and what it said. A CompileError where it
     ends with another code than `codes`."""
     command, environment = tool(name)
@@ -112,10 +199,11 @@ def run_tool(name, arguments, on_progress=None, codes=(0,)):
         try:
             diagnostics, summary, other = [], [], []
             for line in process.stderr:
+                text = files.named(line.decode(errors="replace"))
                 try:
-                    message = json.loads(line)
+                    message = json.loads(text)
                 except ValueError:
-                    other.append(line.decode(errors="replace").rstrip())
+                    other.append(text.rstrip())
                     continue
                 if message["kind"] == "diagnostic":
                     diagnostics.append(Diagnostic.of(message))
@@ -135,24 +223,13 @@ def run_tool(name, arguments, on_progress=None, codes=(0,)):
         return output.read(), Compilation(tuple(summary), tuple(diagnostics))
 
 
-def _onnx_file(model, folder):
-    """The path of a model; its bytes, or an onnx.ModelProto, are written into the folder."""
-    if isinstance(model, (str, os.PathLike)):
-        return os.fspath(model)
-    data = bytes(model) if isinstance(model, (bytes, bytearray)) else model.SerializeToString()
-    path = os.path.join(folder, "model.onnx")
-    with open(path, "wb") as file:
-        file.write(data)
-    return path
-
-
 def inspect(model: Any, *, shapes: Sizes | None = None) -> dict[str, Any]:
     """Describes an ONNX model without compiling it: a dictionary with inputs, outputs, operators and whether all of it is
     supported, as `cameoc --inspect=json` prints it. `problems` has what is not, as `Diagnostic`."""
-    with tempfile.TemporaryDirectory(prefix="cameo-") as folder:
-        arguments = ["--inspect=json", _onnx_file(model, folder), "--message-format=json",
-                     *_arguments({"shapes": shapes}, folder)]
-        output, said = run_tool("cameoc", arguments, codes=(0, 1))
+    with _Files() as files:
+        arguments = ["--inspect=json", files.model(model), "--message-format=json",
+                     *_arguments({"shapes": shapes}, files)]
+        output, said = run_tool("cameoc", arguments, files, codes=(0, 1))
     errors = [message for message in said.diagnostics if message.severity == "error"]
     if not output:
         raise CompileError("\n".join(map(str, errors)), said.diagnostics)
@@ -161,18 +238,21 @@ def inspect(model: Any, *, shapes: Sizes | None = None) -> dict[str, Any]:
 
 def compare(model: Any, data: Samples, *, precision: str | Iterable[str] = ("fp32", "fp16"),
             calibration_data: Samples | None = None, labels: Path | None = None,
-            values: str | Iterable[str] | None = None, device: str | None = None, shapes: Sizes | None = None,
+            values: str | Iterable[str] | None = None, device: str | Device = "simulator", shapes: Sizes | None = None,
             level: int | None = None, options: Iterable[str] = ()) -> dict[str, Any]:
     """A model at several precisions, the reference first, side by side: a dictionary, as `cameo-compare --report=FILE.json`
-    writes it. `data` and `calibration_data` are paths, or {input: array} with samples along the first axis."""
-    with tempfile.TemporaryDirectory(prefix="cameo-") as folder, tempfile.TemporaryDirectory(prefix="cameo-") as other:
-        report = os.path.join(folder, "report.json")
-        arguments = [_onnx_file(model, folder), f"--data={_samples(data, folder)}", f"--report={report}",
+    writes it. `data` and `calibration_data` are paths, or {input: array} with samples along the first axis. `device` is
+    what a `Model` takes."""
+    gpu = gpu_of(device)
+    with _Files() as files:
+        report = files.path("report.json", "<report>")
+        arguments = [files.model(model), f"--data={files.samples(data, 'data')}", f"--report={report}",
+                     f"--device={'sim' if gpu is None else f'cuda:{gpu}'}",
                      f"--precision={_joined(precision, ',')}",
-                     *_arguments({"calibration_data": calibration_data, "shapes": shapes, "level": level}, other)]
-        given = {"labels": labels, "device": device, "values": None if values is None else _joined(values, ";")}
+                     *_arguments({"calibration_data": calibration_data, "shapes": shapes, "level": level}, files)]
+        given = {"labels": labels, "values": None if values is None else _joined(values, ";")}
         arguments += [f"--{name}={value}" for name, value in given.items() if value is not None]
-        run_tool("cameo-compare", [*arguments, *options])
+        run_tool("cameo-compare", [*arguments, *options], files)
         with open(report, encoding="utf-8") as file:
             return json.load(file)
 
@@ -183,7 +263,7 @@ def compile(model: Any, *, output: Path | None = None, emit: str | None = None, 
             ranges: Path | None = None, accuracy: str | None = None, shapes: Sizes | None = None,
             taps: str | Iterable[str] | None = None, level: int | None = None, report: Path | None = None,
             cache_dir: Path | None = None, jobs: int | None = None, options: Iterable[str] = (),
-            on_progress: Callable[[str, int, int], Any] | None = None) -> Model:
+            progress: Progress = False) -> Model:
     """Compiles an ONNX model, and returns it as a `Model` for `device`.
 
     `model` is a path, a model's bytes or an onnx.ModelProto. The options are cameoc's, as `cameoc --help-all` has them:
@@ -197,7 +277,7 @@ def compile(model: Any, *, output: Path | None = None, emit: str | None = None, 
     report      a path ending in .html or .json
     options     anything else, e.g. ["--layout=auto", "--remarks"]
     output      where the file is kept: a plan, or as `emit` says, "exe", "lib" or "plan"
-    on_progress is called with (what, done, all) while values are recorded or trials run
+    progress    True prints how far kernels, calibration and trials are; a function is called with (what, done, all)
 
     A model that is not compiled is a `CompileError`, whose `diagnostics` name the nodes. `Model.compilation` has warnings,
     remarks and the summary.
@@ -208,11 +288,12 @@ def compile(model: Any, *, output: Path | None = None, emit: str | None = None, 
                  ranges=ranges, accuracy=accuracy, shapes=shapes, taps=taps, level=level, report=report,
                  cache_dir=cache_dir, jobs=jobs)
     with contextlib.ExitStack() as stack:
-        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="cameo-"))
-        path = os.path.join(folder, "model.plan") if output is None else os.fspath(output)
-        arguments = [_onnx_file(model, folder), "-o", path, "--message-format=json", f"--emit={emit or 'plan'}",
-                     *_arguments(given, folder), *options]
-        _, compilation = run_tool("cameoc", arguments, on_progress)
+        files = stack.enter_context(_Files())
+        path = files.path("model.plan", "<plan>") if output is None else os.fspath(output)
+        arguments = [files.model(model), "-o", path, "--message-format=json", f"--emit={emit or 'plan'}",
+                     *_arguments(given, files), *options]
+        with _listener(progress) as on_progress:
+            _, compilation = run_tool("cameoc", arguments, files, on_progress)
         compiled = Model(path, device=device)
         compiled.compilation = compilation
         if output is None:

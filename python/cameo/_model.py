@@ -58,17 +58,27 @@ class Timing:
     slowest: float
 
 
-def device_of(text: str | Device) -> Device:
-    """A Device: of one, of "cuda", "cuda:1" or "simulator"."""
-    if isinstance(text, Device):
-        return text
-    if text == "simulator":
-        return Device.simulator()
-    found = re.fullmatch(r"cuda(?::(\d+))?", text) if isinstance(text, str) else None
+def gpu_of(device: str | Device) -> int | None:
+    """The number of a GPU: of a Device, of "cuda" or "cuda:1"; None of the simulator."""
+    if isinstance(device, Device):
+        return device.ordinal if device.is_cuda else None
+    if device == "simulator":
+        return None
+    found = re.fullmatch(r"cuda(?::(\d+))?", device) if isinstance(device, str) else None
     if not found:
-        raise ValueError(f'a device is "cuda", "cuda:1", "simulator" or a cameo.Device, not {text!r}')
+        raise ValueError(f'a device is "cuda", "cuda:1", "simulator" or a cameo.Device, not {device!r}')
+    return int(found[1] or 0)
+
+
+def device_of(device: str | Device) -> Device:
+    """A Device: of one, of "cuda", "cuda:1" or "simulator"."""
+    if isinstance(device, Device):
+        return device
+    gpu = gpu_of(device)
+    if gpu is None:
+        return Device.simulator()
     try:
-        return Device.cuda(int(found[1] or 0))
+        return Device.cuda(gpu)
     except DriverError as error:
         error.add_note('device="simulator" runs a model that was compiled for sim:sm_80 (which the default target '
                        "includes) without a GPU")

@@ -3,13 +3,22 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cameo._compile import compile  # noqa: A004
+from cameo._compile import Exported, compile  # noqa: A004
 from cameo._model import Model
+
+
+def exported(module: Any, examples: tuple[Any, ...], name: str, **options: Any) -> Exported:
+    """A module for `compile`, by the exporter that traces: graphs of torch's other one need more operators."""
+    import torch
+
+    def write(path):
+        # Versions of torch that have two exporters choose the other one.
+        extra = {"dynamo": False} if "dynamo" in torch.onnx.export.__code__.co_varnames else {}
+        torch.onnx.export(module, examples, path, **{"opset_version": 17, **options, **extra})
+    return Exported(name, write)
 
 
 def from_torch(module: Any, example: Any, *, dynamic_axes: Mapping[int | str, Mapping[int, str]] | None = None,
@@ -21,14 +30,8 @@ def from_torch(module: Any, example: Any, *, dynamic_axes: Mapping[int | str, Ma
     open, by the input's number or name: {0: {0: "batch"}}. Options are those of `cameo.compile`. The module is exported
     as it evaluates (dropout does nothing), and left in the mode that it is in.
     """
-    import torch
-
     examples = example if isinstance(example, tuple) else (example,)
     names = list(input_names or (f"input{i}" for i in range(len(examples))))
     axes = {names[key] if isinstance(key, int) else key: sizes for key, sizes in (dynamic_axes or {}).items()}
-    with tempfile.TemporaryDirectory(prefix="cameo-") as folder:
-        path = os.path.join(folder, f"{type(module).__name__}.onnx")
-        extra = {"dynamo": False} if "dynamo" in torch.onnx.export.__code__.co_varnames else {}
-        torch.onnx.export(module, examples, path, input_names=names, output_names=output_names, dynamic_axes=axes,
-                          opset_version=opset, **extra)
-        return compile(path, **options)
+    return compile(exported(module, examples, type(module).__name__, input_names=names, output_names=output_names,
+                            dynamic_axes=axes, opset_version=opset), **options)

@@ -339,6 +339,46 @@ def diagnostics():
 
 
 @case("compile")
+def names_in_messages():
+    """Files that the package writes for what is in memory are called by what the caller has passed."""
+    error = expect_error(cameo.CompileError, "<model>", lambda: cameo.compile(b"none"))
+    expect(tempfile.gettempdir() not in str(error) + str(error.diagnostics), str(error))
+    external = sums()
+    external.graph.initializer.append(TensorProto(name="w", data_type=TensorProto.FLOAT, dims=(3,), data_location=1))
+    external.graph.initializer[0].external_data.add(key="location", value="weights")
+    external.graph.node[0].input[1] = "w"
+    for call in (lambda: cameo.compile(external), lambda: cameo.compile(external.SerializeToString()),
+                 lambda: cameo.inspect(external), lambda: cameo.compare(external, {"a": numpy.zeros((1, 3), F32)})):
+        error = expect_error(cameo.CompileError, "weights", call)
+        expect(tempfile.gettempdir() not in str(error) + str(error.diagnostics), str(error))
+    samples = {"x": numpy.zeros((4, 3), F32)}
+    expect_error(cameo.CompileError, "<calibration_data>",
+                 lambda: cameo.compile(sums(), precision="int8", calibration_data=samples))
+    expect_error(cameo.CompileError, "<data>", lambda: cameo.compare(sums(), samples))
+    summary = compiled(sums()).compilation.summary[0]
+    expect(summary.startswith("<plan>: "), summary)
+
+
+@case("compile")
+def progress():
+    steps = []
+    compiled(sums(), progress=lambda *step: steps.append(step), level=0)
+    expect(steps[-1] == ("kernels for sim:sm_80", 2, 2), str(steps))
+    kept, sys.stderr = sys.stderr, io.StringIO()
+    try:
+        compiled(sums(), progress=True, level=0)
+        printed = sys.stderr.getvalue()
+    finally:
+        sys.stderr = kept
+    expect(printed.endswith("kernels for sim:sm_80: 2 of 2\n"), printed)
+    steps.clear()
+
+    def stop(*step):
+        raise KeyboardInterrupt
+    expect_error(KeyboardInterrupt, "", lambda: compiled(sums(), progress=stop))
+
+
+@case("compile")
 def options():
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
@@ -387,6 +427,8 @@ def comparisons():
     report = cameo.compare(sums(), {"a": x, "b": x[::-1]}, precision=["fp32", "fp16"])
     expect("fp16" in json.dumps(report), str(report)[:300])
     expect_error(cameo.CompileError, "fp12", lambda: cameo.compare(sums(), {"a": x, "b": x}, precision="fp12"))
+    expect(cameo.compare(sums(), {"a": x, "b": x}, device="simulator"), "no report")
+    expect_error(ValueError, "a device is", lambda: cameo.compare(sums(), {"a": x, "b": x}, device="sim"))
 
 
 @case("compile")
@@ -398,8 +440,10 @@ def int8_by_arrays():
     samples = numpy.random.default_rng(1).normal(size=(64, 8)).astype(F32)
     steps = []
     quantized = compiled(model, precision="int8", calibration_data={"x": samples}, accuracy="20dB",
-                         on_progress=lambda *step: steps.append(step))
-    expect(steps and all(0 <= done <= every for _, done, every in steps), str(steps))
+                         progress=lambda *step: steps.append(step))
+    expect(all(0 <= done <= every for _, done, every in steps), str(steps))
+    told = {what for what, _, _ in steps}
+    expect({"calibrating", "kernels for sim:sm_80"} <= told, str(told))
     wanted, got = samples @ weights, quantized(samples)
     expect(0 < numpy.abs(got - wanted).max() < 0.1 * numpy.abs(wanted).max(), "not of 8 bits, or wrong")
 
