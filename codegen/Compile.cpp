@@ -15,6 +15,7 @@
 #include "dialects/onnx/Onnx.h"
 #include "dialects/rt/Ledger.h"
 #include "dialects/rt/Rt.h"
+#include "passes/precision/RecordedRanges.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -213,7 +214,9 @@ LogicalResult Compiler::read(StringRef bytes, StringRef name) {
     return failure();
   {
     StepTimer timer(options, "read");
-    current = onnx::importOnnxBuffer(bytes, name, &mlirContext);
+    onnx::ImportOptions importOptions;
+    importOptions.tensors = &tensors;
+    current = onnx::importOnnxBuffer(bytes, name, &mlirContext, importOptions);
   }
   if (!current)
     return failure();
@@ -233,6 +236,19 @@ LogicalResult Compiler::take(OwningOpRef<ModuleOp> module, Stage stage, StringRe
   return startAt(stage);
 }
 
+/// Says in the module what the model's file calls values, whose names here are their nodes'.
+static void nameTensors(ModuleOp module, ArrayRef<onnx::TensorOrigin> origins) {
+  SmallVector<NamedAttribute> names;
+  Builder b(module.getContext());
+  for (const onnx::TensorOrigin &origin : origins)
+    if (!origin.tensor.empty())
+      names.push_back(
+          b.getNamedAttr(origin.tensor, b.getStringAttr(valueName(origin.node, origin.result))));
+  if (!names.empty())
+    for (auto function : module.getOps<func::FuncOp>())
+      function->setAttr(onnx::kTensorsAttr, b.getDictionaryAttr(names));
+}
+
 LogicalResult Compiler::startAt(Stage stage) {
   reached = stage;
   if (stage == Stage::Imported) {
@@ -240,6 +256,8 @@ LogicalResult Compiler::startAt(Stage stage) {
       onnx::remarkDifferences(*current);
     if (failed(fixInputShapes(*current, options.shapes)))
       return failure();
+    if (!options.pipeline.taps.empty())
+      nameTensors(*current, tensors);
     // No passes lead here, so that runTo passes the stage over.
     if (InsertedPassWatch::isWanted(options.pipeline, stage))
       return runStage(stages()[size_t(stage)]);

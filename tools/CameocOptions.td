@@ -49,7 +49,7 @@ defm tune : Value<"tune", "static", outputs,
 defm tuning_candidates : Value<"tuning-candidates", "N", outputs,
     "with --emit=tuning: schedules of a dispatch at most (32)">;
 defm tap : Value<"tap", "GLOB", outputs,
-    "lets runs show intermediate values by name or operator (conv*, Relu); may be given again">;
+    "lets runs show intermediate values by their names, their nodes' or operators (conv*, Relu); may be given again">;
 
 def precisions : Section<"2", "Precision">;
 defm precision : Value<"precision", "TYPE", precisions,

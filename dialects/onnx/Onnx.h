@@ -37,6 +37,8 @@ inline constexpr int64_t kIrVersion = 13;
 inline constexpr llvm::StringLiteral kOpsetAttr = OnnxDialect::OpsetAttrHelper::getNameStr();
 inline constexpr llvm::StringLiteral kModelAttr = OnnxDialect::ModelAttrHelper::getNameStr();
 inline constexpr llvm::StringLiteral kNameAttr = OnnxDialect::NameAttrHelper::getNameStr();
+/// On a function where values are tapped: what the model calls them, by that the names that they have here.
+inline constexpr llvm::StringLiteral kTensorsAttr = OnnxDialect::TensorsAttrHelper::getNameStr();
 inline constexpr llvm::StringLiteral kDimsAttr = OnnxDialect::DimsAttrHelper::getNameStr();
 /// On arguments and results of a lowered function: what the model says of shape and element type.
 inline constexpr llvm::StringLiteral kShapeAttr = OnnxDialect::ShapeAttrHelper::getNameStr();

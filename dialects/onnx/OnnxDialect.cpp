@@ -23,7 +23,8 @@ LogicalResult OnnxDialect::verifyOperationAttribute(Operation *op, NamedAttribut
                         ShapeAttrHelper, TypeAttrHelper, EvenSplitAttrHelper, RowsAttrHelper,
                         KeptUnfoldedAttrHelper, ShapeDeclaredAttrHelper, UnexpandedAttrHelper,
                         ArithmeticAttrHelper, ProductsAttrHelper, PrecisionAttrHelper,
-                        KeptPrecisionAttrHelper, RangesAttrHelper, KeyAttrHelper>(op, attribute);
+                        KeptPrecisionAttrHelper, RangesAttrHelper, TensorsAttrHelper,
+                        KeyAttrHelper>(op, attribute);
 }
 
 LogicalResult OnnxDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned,

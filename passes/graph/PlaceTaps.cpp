@@ -11,6 +11,7 @@
 #include "passes/graph/Graph.h"
 #include "passes/precision/RecordedRanges.h"
 
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/GlobPattern.h"
 
 using namespace mlir;
@@ -27,21 +28,42 @@ struct NamedValue {
   Value value;
 };
 
+/// All that a value may be called: its name here and in the model's file, its node's name, and its operator.
+SmallVector<StringRef> wordsFor(const NamedValue &value, ArrayRef<StringRef> tensors) {
+  SmallVector<StringRef> words(tensors);
+  words.push_back(value.name);
+  if (Operation *op = value.value.getDefiningOp()) {
+    words.push_back(onnx::nodeName(op).value_or(""));
+    words.push_back(op->getName().stripDialect());
+  }
+  return words;
+}
+
 struct TapPattern {
   std::string text; // as given
   llvm::GlobPattern glob;
   bool isUsed = false;
   std::string constant; // one that it matches
 
-  /// Whether it names the value, or the node that computes it.
-  bool match(const NamedValue &value) const {
-    if (glob.match(value.name))
-      return true;
-    Operation *op = value.value.getDefiningOp();
-    return op && (glob.match(onnx::nodeName(op).value_or("")) ||
-                  glob.match(op->getName().stripDialect()));
+  bool match(ArrayRef<StringRef> words) const {
+    return llvm::any_of(words, [&](StringRef word) { return glob.match(word); });
   }
 };
+
+/// Of `words`, those most like `text`: at most three, quoted; empty where none is.
+std::string nearest(StringRef text, const llvm::StringSet<> &words) {
+  const unsigned least = text.size() / 3 + 1;
+  SmallVector<std::pair<unsigned, StringRef>> alike;
+  for (StringRef word : words.keys())
+    if (unsigned distance = text.edit_distance_insensitive(word, true, least); distance < least)
+      alike.push_back({distance, word});
+  llvm::sort(alike);
+  alike.truncate(std::min<size_t>(alike.size(), 3));
+  std::string list;
+  for (auto [distance, word] : alike)
+    list += (list.empty() ? "'" : ", '") + word.str() + "'";
+  return list;
+}
 
 /// Whether the value is another one in another type of floating point, and has its name.
 bool isCastOfItsName(Value value, StringRef name) {
@@ -70,11 +92,13 @@ struct PlaceTaps : impl::PlaceTapsBase<PlaceTaps> {
         return;
     if (failed(readPatterns()))
       return signalPassFailure();
+    readTensors(function);
     SmallVector<NamedValue> taps = valuesOf(function);
     llvm::erase_if(taps, [&](const NamedValue &value) { return !isWanted(value); });
     if (failed(checkPatterns()))
       return signalPassFailure();
     place(function, taps);
+    function->removeAttr(onnx::kTensorsAttr);
   }
 
 private:
@@ -117,10 +141,19 @@ private:
     return values;
   }
 
+  void readTensors(func::FuncOp function) {
+    if (auto names = function->getAttrOfType<DictionaryAttr>(onnx::kTensorsAttr))
+      for (NamedAttribute tensor : names)
+        if (auto value = dyn_cast<StringAttr>(tensor.getValue()))
+          tensors[value.getValue()].push_back(tensor.getName().getValue());
+  }
+
   bool isWanted(const NamedValue &value) {
+    SmallVector<StringRef> words = wordsFor(value, tensors.lookup(value.name));
+    known.insert(words.begin(), words.end());
     bool isFound = false;
     for (TapPattern &pattern : patterns) {
-      if (!pattern.match(value))
+      if (!pattern.match(words))
         continue;
       if (isConstant(value.value))
         pattern.constant = value.name;
@@ -135,11 +168,27 @@ private:
       if (!pattern.isUsed && !pattern.constant.empty())
         return fail("'" + pattern.text + "' matches constants only ('" + pattern.constant +
                     "'), and a run computes none");
-      if (!pattern.isUsed)
-        return fail("'" + pattern.text +
-                    "' matches no value, neither by name nor by its node's name or operator");
+      if (pattern.isUsed)
+        continue;
+      if (StringRef removed = removedBy(pattern); !removed.empty())
+        return fail("'" + pattern.text + "' matches '" + removed +
+                    "', which optimisation has removed");
+      std::string alike = nearest(pattern.text, known);
+      return fail("'" + pattern.text +
+                  "' matches no value, neither by name nor by its node's name or operator" +
+                  (alike.empty() ? "" : "; nearest: " + alike));
     }
     return success();
+  }
+
+  /// What the model calls a value that matches, and that nothing computes any more; else empty.
+  StringRef removedBy(const TapPattern &pattern) const {
+    StringRef found;
+    for (const auto &[value, names] : tensors)
+      for (StringRef name : names)
+        if (pattern.glob.match(name) && (found.empty() || name < found))
+          found = name;
+    return found;
   }
 
   void place(func::FuncOp function, ArrayRef<NamedValue> taps) {
@@ -162,6 +211,9 @@ private:
   }
 
   std::vector<TapPattern> patterns;
+  llvm::DenseMap<StringRef, SmallVector<StringRef>>
+      tensors;             // what the model calls a value, by its name here
+  llvm::StringSet<> known; // what values are called
 };
 
 } // namespace

@@ -152,8 +152,8 @@ def PlaceTaps : Pass<"cameo-place-taps", "::mlir::func::FuncOp"> {
   let description = [{
     Makes values that match a pattern further results of the function, marked with `rt.tap`: they are
     stored for who watches a run, besides the outputs. A pattern matches values by name (an input's; a
-    node's for its first result, `name:1` for the second), and nodes by name or operator. Constants
-    cannot be tapped. Where several steps of one node have its name, the last one has the value; a cast
+    node's for its first result, `name:1` for the second; or what `onnx.tensors` of the function says
+    that the model's file calls one), and nodes by name or operator. Constants cannot be tapped. Where several steps of one node have its name, the last one has the value; a cast
     between floats behind it is none of them, so the value is as it is stored. A function that has
     taps stays as it is.
 

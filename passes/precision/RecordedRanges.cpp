@@ -23,9 +23,12 @@ std::string valueName(Value value) {
                  : StringAttr();
     return name ? name.str() : "";
   }
-  std::string name = onnx::nodeName(value.getDefiningOp()).value_or("").str();
-  unsigned number = cast<OpResult>(value).getResultNumber();
-  return name.empty() || number == 0 ? name : name + ":" + std::to_string(number);
+  return valueName(onnx::nodeName(value.getDefiningOp()).value_or(""),
+                   cast<OpResult>(value).getResultNumber());
+}
+
+std::string valueName(StringRef node, unsigned result) {
+  return node.empty() || result == 0 ? node.str() : node.str() + ":" + std::to_string(result);
 }
 
 ArrayAttr dimsOf(Value value) {

@@ -43,6 +43,8 @@ using ChannelExponents = std::vector<int8_t>;
 
 /// What a value is called in such files; empty where its node has no name.
 std::string valueName(mlir::Value value);
+/// The same of a node's result, by the node's name.
+std::string valueName(llvm::StringRef node, unsigned result);
 /// The sizes by name that a value has, as the attribute of a node that makes such a value; null where there are none.
 mlir::ArrayAttr dimsOf(mlir::Value value);
 

@@ -53,6 +53,50 @@ func.func @stored(%a: tensor<4xf16> {onnx.name = "x"}) -> tensor<4xf16> {
 
 // -----
 
+// By what the model's file calls values; the attribute that says so has served its purpose.
+// CHECK-LABEL: func.func @tensors
+// CHECK-SAME: -> (tensor<4xf32>,
+// CHECK-SAME: tensor<4xf32> {onnx.dims = [4], onnx.name = "x", rt.tap},
+// CHECK-SAME: tensor<4xf32> {onnx.dims = [4], onnx.name = "a", rt.tap},
+// CHECK-SAME: tensor<2xf32> {onnx.dims = [2], onnx.name = "parts:1", rt.tap},
+// CHECK-SAME: tensor<4xf32> {onnx.dims = [4], onnx.name = "r", rt.tap},
+// CHECK-SAME: tensor<4xf32> {onnx.dims = [4], onnx.name = "n", rt.tap})
+// CHECK-NOT: onnx.tensors
+func.func @tensors(%x: tensor<4xf32> {onnx.name = "x"}) -> tensor<4xf32>
+    attributes {onnx.tensors = {conv = "a", shared = "n", "gone" = "b", "split_1" = "parts:1"}} {
+  %0 = onnx.Abs(%x) : (tensor<4xf32>) -> tensor<4xf32> loc("a")
+  %none = onnx.None() : () -> none
+  %1:2 = onnx.Split(%0, %none) {axis = 0, num_outputs = 2} : (tensor<4xf32>, none) -> (tensor<2xf32>, tensor<2xf32>) loc("parts")
+  %2 = onnx.Concat(%1#1, %1#0) {axis = 0} : (tensor<2xf32>, tensor<2xf32>) -> tensor<4xf32> loc("c")
+  %3 = onnx.Relu(%2) : (tensor<4xf32>) -> tensor<4xf32> loc("r")
+  %4 = onnx.Neg(%3) : (tensor<4xf32>) -> tensor<4xf32> loc("n")
+  return %4 : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{--tap: 'conv' matches 'conv', which optimisation has removed}}
+func.func @removed(%x: tensor<4xf32> {onnx.name = "x"}) -> tensor<4xf32>
+    attributes {onnx.tensors = {conv = "batch"}} {
+  %0 = onnx.Relu(%x) : (tensor<4xf32>) -> tensor<4xf32> loc("split")
+  %1 = onnx.Neg(%0) : (tensor<4xf32>) -> tensor<4xf32> loc("shared")
+  return %1 : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{--tap: 'conv' matches no value, neither by name nor by its node's name or operator; nearest: 'Conv1', 'cov'}}
+func.func @alike(%x: tensor<4xf32> {onnx.name = "x"}) -> tensor<4xf32>
+    attributes {onnx.tensors = {konv1 = "n", "convolution" = "e"}} {
+  %0 = onnx.Relu(%x) : (tensor<4xf32>) -> tensor<4xf32> loc("cov")
+  %1 = onnx.Neg(%0) : (tensor<4xf32>) -> tensor<4xf32> loc("n")
+  %2 = onnx.Exp(%1) : (tensor<4xf32>) -> tensor<4xf32> loc("e")
+  %3 = onnx.Abs(%2) : (tensor<4xf32>) -> tensor<4xf32> loc("Conv1")
+  return %3 : tensor<4xf32>
+}
+
+// -----
+
 // expected-error @below {{--tap: 'conv' matches no value, neither by name nor by its node's name or operator}}
 func.func @none(%a: tensor<4xf32> {onnx.name = "x"}) -> tensor<4xf32> {
   %0 = onnx.Relu(%a) : (tensor<4xf32>) -> tensor<4xf32> loc("r")
