@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The wheels that tools/build-wheels makes, in a new environment that has nothing else: sizes, systems, import, a model's
-values; beside numba, in both orders; artefacts that have the bytes of this build's."""
+values; beside numba, in both orders; artefacts that have the bytes of this build's, and the other programs."""
 # SPDX-License-Identifier: Apache-2.0
 import argparse
 import os
@@ -38,6 +38,13 @@ import cameo, numpy
 model = cameo.compile(sys.argv[1], device="simulator", precision="fp16")
 assert "cubin for sm_80" in model.compilation.summary[0], model.compilation
 assert model(numpy.zeros((2, 1, 28, 28), numpy.float32)).shape == (2, 10)
+"""
+LARGE = """func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = onnx.Relu(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %b = onnx.Exp(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  %c = onnx.Relu(%b) : (tensor<4xf32>) -> tensor<4xf32>
+  return %c : tensor<4xf32>
+}
 """
 NUMBA = """
 import numpy
@@ -102,8 +109,42 @@ class WheelTests:
                 self.suite.ok()
             else:
                 self.suite.fail("bytes", "another artefact than this build's", ours)
-        self.step("compare", self.python.with_name("cameo-compare"), "--version")
         self.step("python", self.python, "-c", COMPILE, model)
+        self.check_programs(model)
+
+    def check_programs(self, model):
+        """Programs for developers of passes: what they do is what this build's do."""
+        texts = {}
+        for whose, folder in {"ours": self.suite.build / "bin", "theirs": self.python.parent}.items():
+            imported, folded = f"{whose}.mlir", f"{whose}-folded.mlir"
+            if self.step(f"{whose}-translate", folder / "cameo-translate", "--import-onnx", model, "-o", imported) and \
+                    self.step(f"{whose}-opt", folder / "cameo-opt", imported, "-o", folded,
+                              "--pass-pipeline=builtin.module(func.func(cameo-infer-shapes,cameo-fold-constants))"):
+                texts[whose] = (self.folder / folded).read_text()
+        if len(set(texts.values())) == 1 and "onnx.Conv" in texts["ours"]:
+            self.suite.ok()
+        else:
+            self.suite.fail("text", "other IR than this build's")
+        (self.folder / "large.mlir").write_text(LARGE)
+        script = self.folder / "has-exp.sh"
+        script.write_text("#!/bin/sh\n! grep -q onnx.Exp $1\n")
+        script.chmod(0o755)
+        if self.step("reduce", self.python.with_name("cameo-reduce"), "large.mlir", f"--reduction-tree=test={script}",
+                     "-o", "small.mlir"):
+            small = (self.folder / "small.mlir").read_text()
+            if "onnx.Exp" in small and "onnx.Relu" not in small:
+                self.suite.ok()
+            else:
+                self.suite.fail("reduce", small)
+        for name in ("cameo-compare", "cameo-lsp-server"):
+            self.step(name, self.python.with_name(name), "--version")
+        # Options of one program are not another one's.
+        step = harness.run([self.python.with_name("cameo-opt"), "large.mlir", "--precision=fp16"], SECONDS,
+                           cwd=self.folder, env=self.clean)
+        if step.code == 1 and "precision" in step.output:
+            self.suite.ok()
+        else:
+            self.suite.fail("options", step.how(), step)
 
     def check(self):
         plan = self.folder / "sums.plan"

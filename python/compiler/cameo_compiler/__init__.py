@@ -1,4 +1,4 @@
-"""The programs of wheel cameo-compiler: cameoc and cameo-compare. Package cameo calls them."""
+"""The programs of wheel cameo-compiler. Package cameo calls two of them."""
 
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
@@ -29,15 +29,6 @@ def environment() -> dict[str, str]:
     return variables
 
 
-def _replace(name: str) -> None:
-    os.execve(_TOOLS, [*command(name), *sys.argv[1:]], environment())
-
-
-def cameoc() -> None:
-    """Becomes cameoc."""
-    _replace("cameoc")
-
-
-def cameo_compare() -> None:
-    """Becomes cameo-compare."""
-    _replace("cameo-compare")
+def main() -> None:
+    """Becomes the program that the command's file is named after."""
+    os.execve(_TOOLS, [*command(os.path.basename(sys.argv[0])), *sys.argv[1:]], environment())
