@@ -13,5 +13,6 @@ from cameo._errors import (BusyError, CompileError, DriverError, Error, Internal
 from cameo._model import Context, Device, Launch, Model, TensorInfo, Timing
 from cameo._runtime import cuda_device_count, version
 from cameo._torch import from_torch
+from cameo._torch_compile import torch_backend
 
 __version__ = version()

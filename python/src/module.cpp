@@ -54,6 +54,8 @@ void translate(const std::exception_ptr &pointer, void *) {
 
 NB_MODULE(_runtime, m) {
   using namespace cameo::python;
+  // Models that others keep until the interpreter ends, as torch does functions that it has compiled, are no leaks.
+  nb::set_leak_warnings(false);
   nb::register_exception_translator(translate);
 
   m.def("version", &cameo_version);
