@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/calibrate/CalibrationCache.h"
 
+#include "codegen/calibrate/QuantizationTrials.h"
+
 #include "passes/precision/RangesFile.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -150,13 +152,19 @@ bool QuantizationChoice::triedScales() const {
 }
 
 std::string QuantizationChoice::text() const {
-  std::string result =
-      llvm::formatv("{0}: {1:f1} dB on {2} sample{3} (median run: {4:f1} dB)", chosen.text(),
-                    chosen.sqnrOfAll, samples, samples == 1 ? "" : "s", chosen.sqnr);
+  // Beyond the ends of the scale there is no noise, or nothing but noise.
+  auto decibels = [](double sqnr) -> std::string {
+    if (std::abs(sqnr) >= QuantizationTrials::kMost)
+      return sqnr > 0 ? "no noise" : "outputs that are no numbers";
+    return llvm::formatv("{0:f1} dB", sqnr);
+  };
+  std::string result = llvm::formatv("{0}: {1} on {2} sample{3} (median run: {4})", chosen.text(),
+                                     decibels(chosen.sqnrOfAll), samples, samples == 1 ? "" : "s",
+                                     decibels(chosen.sqnr));
   const Trial &usual = trials.front();
   if (usual.text() != chosen.text())
-    result += llvm::formatv("; {0}: {1:f1} dB (median run: {2:f1} dB)", usual.text(),
-                            usual.sqnrOfAll, usual.sqnr);
+    result += llvm::formatv("; {0}: {1} (median run: {2})", usual.text(), decibels(usual.sqnrOfAll),
+                            decibels(usual.sqnr));
   return result;
 }
 

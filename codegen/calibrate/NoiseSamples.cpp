@@ -23,18 +23,25 @@ Expected<NoiseSamples> NoiseSamples::take(SwitchedModel &model, CalibrationData 
       break;
     done += next->samples;
   }
-  while (result.taken < kSamples) {
-    Expected<DataBatch> next = data.next(std::min(batch, kSamples - result.taken));
-    if (!next)
-      return next.takeError();
-    if (next->samples == 0)
+  // One run may have taken all there are.
+  for (bool again : {false, true}) {
+    if (again)
+      data.rewind();
+    while (result.taken < kSamples) {
+      Expected<DataBatch> next = data.next(std::min(batch, kSamples - result.taken));
+      if (!next)
+        return next.takeError();
+      if (next->samples == 0)
+        break;
+      Expected<std::vector<HostTensor>> outputs = model.run(*next);
+      if (!outputs)
+        return outputs.takeError();
+      result.taken += next->samples;
+      result.batches.push_back(std::move(*next));
+      result.reference.push_back(std::move(*outputs));
+    }
+    if (result.taken)
       break;
-    Expected<std::vector<HostTensor>> outputs = model.run(*next);
-    if (!outputs)
-      return outputs.takeError();
-    result.taken += next->samples;
-    result.batches.push_back(std::move(*next));
-    result.reference.push_back(std::move(*outputs));
   }
   return std::move(result);
 }

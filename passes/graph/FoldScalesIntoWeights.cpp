@@ -67,13 +67,17 @@ FloatType elementType(const Weighted &weighted) {
   return cast<FloatType>(weighted.weight.type.getElementType());
 }
 
+/// Factors beyond which a product that is stored in 16 bits soon leaves their range; its results alone do not.
+constexpr double kMostFactor = 1024;
+
 /// Whether factors leave a product's sums within the square root of their type's range, so that what
 /// is finite in the end is so before it is multiplied, and what is not 0 is not.
 bool areModerate(ArrayRef<double> factors, FloatType type, std::string &why) {
   double limit = std::exp2(APFloat::semanticsMaxExponent(type.getFloatSemantics()) / 2);
   for (double factor : factors) {
     double magnitude = std::abs(factor);
-    if (std::isfinite(factor) && factor != 0 && (magnitude > limit || magnitude < 1 / limit)) {
+    if (std::isfinite(factor) && factor != 0 &&
+        (magnitude > std::min(limit, kMostFactor) || magnitude < 1 / limit)) {
       why = llvm::formatv("a factor of {0:e} may hide what leaves its type's range", factor);
       return false;
     }

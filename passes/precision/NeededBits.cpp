@@ -5,6 +5,7 @@
 
 #include "dialects/onnx/shape/NodeText.h"
 #include "passes/graph/Elements.h"
+#include "passes/precision/ScaleScores.h"
 
 #include "llvm/Support/Endian.h"
 
@@ -17,6 +18,11 @@ namespace cameo {
 static bool isInteger(Value value) {
   auto type = dyn_cast<TensorType>(value.getType());
   return type && type.getElementType().isIntOrIndex() && !type.getElementType().isInteger(1);
+}
+
+static bool isDouble(Value value) {
+  auto type = dyn_cast<TensorType>(value.getType());
+  return type && type.getElementType().isF64();
 }
 
 static bool holdsAll(const NumberRange &range, Precision precision) {
@@ -63,6 +69,7 @@ NeededBits::NeededBits(func::FuncOp function, const NumberRanges &ranges, Precis
         if (isFP32(result))
           integers.insert(result);
   findInputWork(block);
+  findRunningSums(block);
 }
 
 static bool isFloat(Value value) {
@@ -75,8 +82,17 @@ static bool onlyMoves(Operation *op) {
   return policyOf(op).role == Role::Movement && llvm::any_of(op->getResults(), isFP32);
 }
 
-/// What reads nothing but inputs and constants, without a product between, as long as it grows with inputs; and of
-/// that what computes or leads to what does.
+/// Whether products read it, as it is or moved: it has lost its bits there in any case.
+static bool isReadByProducts(Value value, unsigned depth = 4) {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    Role role = policyOf(user).role;
+    return role == Role::Product || (role == Role::Movement && depth > 0 && onlyMoves(user) &&
+                                     isReadByProducts(user->getResult(0), depth - 1));
+  });
+}
+
+/// What reads nothing but inputs and constants, without a product between, as long as it grows with inputs; what adds
+/// such a value to others, if products do not read it; and of that what computes or leads to what does.
 void NeededBits::findInputWork(Block &block) {
   llvm::DenseSet<Value> fromInputs, grown;
   SmallVector<Operation *> found;
@@ -89,16 +105,20 @@ void NeededBits::findInputWork(Block &block) {
     if (!isa<onnx::OnnxDialect>(op.getDialect()) || op.getNumRegions() ||
         policyOf(&op).role == Role::Product)
       continue;
-    bool reads = false, readsOthers = false;
+    bool reads = false, readsFar = false, readsOthers = false;
     for (auto [i, operand] : llvm::enumerate(op.getOperands())) {
       if (!isFloat(operand) || onnx::constantValue(operand))
         continue;
-      reads |= grown.contains(operand) && !isa<onnx::ShapeOp, onnx::SizeOp>(op);
+      bool isGrown = grown.contains(operand) && !isa<onnx::ShapeOp, onnx::SizeOp>(op);
+      reads |= isGrown;
+      readsFar |= isGrown && !isReadByProducts(operand);
       readsOthers |= !fromInputs.contains(operand);
     }
-    if (readsOthers)
+    // Scores that a mask is added to are none.
+    if (readsOthers && (!readsFar || leadsToSoftmax(&op)))
       continue;
-    fromInputs.insert(op.result_begin(), op.result_end());
+    if (!readsOthers)
+      fromInputs.insert(op.result_begin(), op.result_end());
     if (!reads)
       continue;
     found.push_back(&op);
@@ -111,21 +131,66 @@ void NeededBits::findInputWork(Block &block) {
       inputWork.insert(op);
 }
 
-/// The value of which this is the nearest integer on some side.
-static Value roundedBy(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (isa_and_nonnull<onnx::FloorOp, onnx::CeilOp, onnx::RoundOp>(op))
-    return op->getOperand(0);
-  if (auto back = dyn_cast_or_null<onnx::CastOp>(op); back && isInteger(op->getOperand(0)))
-    if (auto cut = op->getOperand(0).getDefiningOp<onnx::CastOp>())
-      return cut->getOperand(0);
-  return {};
+/// Sums along an axis, and their differences, which are small beside them.
+void NeededBits::findRunningSums(Block &block) {
+  for (Operation &op : block) {
+    if (op.getNumResults() == 0 || !isFP32(op.getResult(0)) || isa<onnx::ConstantOp>(op))
+      continue;
+    bool keeps =
+        policyOf(&op).role == Role::Movement || isa<onnx::AddOp, onnx::SubOp, onnx::NegOp>(op);
+    if (isa<onnx::CumSumOp>(op) || (keeps && llvm::any_of(op.getOperands(), [&](Value value) {
+                                      return runningSums.contains(value);
+                                    })))
+      runningSums.insert(op.result_begin(), op.result_end());
+  }
 }
 
-/// x - Floor(x) and its like.
+static bool rounds(Operation *op) {
+  return isa<onnx::FloorOp, onnx::CeilOp, onnx::RoundOp>(op) ||
+         (isa<onnx::CastOp>(op) && isInteger(op->getResult(0)) && isFP32(op->getOperand(0)));
+}
+
+/// Whether `value` is computed of `source` elementwise, and rounded to integers on the way.
+static bool isRounded(Value value, Value source, bool isMet, unsigned depth) {
+  if (value == source)
+    return isMet;
+  Operation *op = value.getDefiningOp();
+  if (!op || depth == 0 || !isa<onnx::OnnxDialect>(op->getDialect()))
+    return false;
+  if (policyOf(op).role != Role::Elementwise && !isa<onnx::CastOp, onnx::WhereOp>(op))
+    return false;
+  return llvm::any_of(op->getOperands(), [&](Value operand) {
+    return isRounded(operand, source, isMet || rounds(op), depth - 1);
+  });
+}
+
+/// x - Floor(x) and its like: what is left of a number behind the point, or of a period.
 static bool takesFraction(Operation *op) {
-  return isa<onnx::SubOp>(op) && (roundedBy(op->getOperand(1)) == op->getOperand(0) ||
-                                  roundedBy(op->getOperand(0)) == op->getOperand(1));
+  constexpr unsigned kMostBetween = 6;
+  if (!isa<onnx::SubOp, onnx::AddOp>(op))
+    return false;
+  return isRounded(op->getOperand(1), op->getOperand(0), false, kMostBetween) ||
+         isRounded(op->getOperand(0), op->getOperand(1), false, kMostBetween);
+}
+
+/// Whether a constant takes away what a function with bounds goes up to, and leaves how far it is from that: 1 -
+/// Sigmoid(x), Exp(x) - 1.
+bool NeededBits::leavesRest(Operation *op) const {
+  if (!isa<onnx::SubOp, onnx::AddOp>(op))
+    return false;
+  for (unsigned i : {0, 1}) {
+    std::optional<double> number = onnx::constantScalar(op->getOperand(i));
+    Value other = op->getOperand(1 - i);
+    if (!number || *number == 0 || !isFP32(other))
+      continue;
+    double root = isa<onnx::AddOp>(op) ? -*number : *number;
+    NumberRange range = ranges.of(other);
+    Operation *made = other.getDefiningOp();
+    bool isAtBound = range.isKnown() && (range.least == root || range.most == root) && made;
+    if (isAtBound || (isa_and_nonnull<onnx::ExpOp>(made) && root == 1))
+      return true;
+  }
+  return false;
 }
 
 static bool isSensitive(Operation *op) { return policyOf(op).isSensitive() || takesFraction(op); }
@@ -145,15 +210,16 @@ std::optional<NeededBits::Need> NeededBits::needOf(Operation *op, unsigned opera
     return std::nullopt;
   Need need{op, /*products=*/1};
   if (isa<onnx::CastOp>(op))
-    return isInteger(op->getResult(0)) && !holdsAll(ranges.of(value), precision)
+    return isDouble(op->getResult(0)) ||
+                   (isInteger(op->getResult(0)) && !holdsAll(ranges.of(value), precision))
                ? std::optional(need)
                : std::nullopt;
   const PolicyRow &row = policyOf(op);
-  if (row.keeps(operand) || isSensitive(op))
+  if (row.keeps(operand) || isSensitive(op) || leavesRest(op))
     return need;
   need.isGuard = true;
-  return row.divides(operand) && ranges.guardSinks(value, precision) ? std::optional(need)
-                                                                     : std::nullopt;
+  return row.divides(operand) && ranges.divisorSinks(value, precision) ? std::optional(need)
+                                                                       : std::nullopt;
 }
 
 /// Needs of a node's results become needs of its operands.
@@ -195,7 +261,8 @@ bool NeededBits::isLargeInteger(Operation *op) const {
   };
   bool keepsWhole =
       policyOf(op).role == Role::Movement ||
-      isa<onnx::AddOp, onnx::SubOp, onnx::NegOp, onnx::AbsOp, onnx::MaxOp, onnx::MinOp>(op);
+      isa<onnx::AddOp, onnx::SubOp, onnx::NegOp, onnx::AbsOp, onnx::MaxOp, onnx::MinOp>(op) ||
+      (isa<onnx::MulOp>(op) && !leadsToSoftmax(op));
   return keepsWhole &&
          llvm::any_of(op->getOperands(), [&](Value v) { return integers.contains(v); }) &&
          llvm::all_of(op->getOperands(), isWhole);
@@ -206,8 +273,10 @@ std::string NeededBits::whyOf(Operation *op) const {
   if (Operation *reader = readers.lookup(op)) {
     StringRef kind = reader->getName().stripDialect();
     return ("what it makes goes into " + kind + " '" + onnx::nodeText(reader) + "', which " +
-            (isa<onnx::CastOp>(reader)                 ? "makes integers of it"
-             : isSensitive(reader)                     ? "depends on bits that " + name + " has not"
+            (isDouble(reader->getResult(0)) ? "has it in FP64"
+             : isa<onnx::CastOp>(reader)    ? "makes integers of it"
+             : isSensitive(reader) || leavesRest(reader)
+                 ? "depends on bits that " + name + " has not"
              : policyOf(reader).role == Role::Movement ? "takes it in FP32"
                                                        : "divides by it"))
         .str();
@@ -217,10 +286,14 @@ std::string NeededBits::whyOf(Operation *op) const {
       return onnx::inputText(op, i) + " may have integers beyond " +
              std::to_string(int(exactIntegers(precision))) + ", up to which " + name +
              " has all of them";
-  if (takesFraction(op))
+  if (isa<onnx::CumSumOp>(op) ||
+      (policyOf(op).role != Role::Product &&
+       llvm::any_of(op->getOperands(), [&](Value value) { return runningSums.contains(value); })))
+    return "differences of running sums have bits that " + name + " has not";
+  if (takesFraction(op) || leavesRest(op))
     return "its result depends on bits that " + name + " has not";
   if (inputWork.contains(op))
-    return "it is computed from inputs of FP32 alone, and rounded behind that";
+    return "it is computed from inputs of FP32, and rounded behind that";
   return "";
 }
 

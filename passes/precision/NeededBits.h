@@ -40,13 +40,16 @@ private:
   std::optional<Need> needOf(mlir::Operation *op, unsigned operand) const;
   void passOn(mlir::Operation *op);
   bool isLargeInteger(mlir::Operation *op) const;
+  bool leavesRest(mlir::Operation *op) const;
   void findInputWork(mlir::Block &block);
+  void findRunningSums(mlir::Block &block);
 
   const NumberRanges &ranges;
   Precision precision;
   llvm::DenseMap<mlir::Value, Need> needs;
   llvm::DenseMap<mlir::Operation *, mlir::Operation *> readers; // of what a node makes
   llvm::DenseSet<mlir::Value> integers;                         // that the type may not have
+  llvm::DenseSet<mlir::Value> runningSums;                      // and their differences
   llvm::DenseSet<mlir::Operation *> inputWork; // on inputs alone, and what moves them to it
 };
 

@@ -6,6 +6,7 @@
 #include "dialects/onnx/Constants.h"
 #include "dialects/onnx/shape/NodeText.h"
 #include "passes/graph/Elements.h"
+#include "passes/precision/ScaleScores.h"
 
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Endian.h"
@@ -18,6 +19,8 @@ using namespace mlir;
 namespace cameo {
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+/// What numbers of which nothing is known are taken to go up to where they are multiplied by a constant.
+static constexpr double kUsual = 8;
 /// FP16's least normal number.
 static constexpr double kLeastNormal = 0x1p-14;
 
@@ -214,12 +217,26 @@ static std::optional<double> countOf(onnx::ReduceMeanOp mean) {
   return count;
 }
 
+/// Without a constant factor above 0, by which `factor` is multiplied.
+static Value withoutFactor(Value value, double &factor) {
+  for (Operation *op = value.getDefiningOp(); isa_and_nonnull<onnx::MulOp, onnx::DivOp>(op);
+       op = value.getDefiningOp()) {
+    std::optional<double> number = onnx::constantScalar(op->getOperand(1));
+    if (!number || !(*number > 0))
+      break;
+    factor *= isa<onnx::MulOp>(op) ? *number : 1 / *number;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
 /// How many times the root of these sums of squares a value may be: once, or the root of the number of squares that
 /// the mean is of. What guards them makes it less.
 static std::optional<double> mostOfRoot(Value value, Value sums) {
-  Operation *op = withoutGuard(sums).getDefiningOp();
+  double factor = 1;
+  Operation *op = withoutFactor(withoutGuard(sums), factor).getDefiningOp();
   if (isa_and_nonnull<onnx::ReduceSumSquareOp>(op))
-    return op->getOperand(0) == value ? std::optional<double>(1) : std::nullopt;
+    return op->getOperand(0) == value ? std::optional<double>(std::sqrt(1 / factor)) : std::nullopt;
   if (!isa_and_nonnull<onnx::ReduceMeanOp, onnx::ReduceSumOp>(op))
     return std::nullopt;
   Operation *square = op->getOperand(0).getDefiningOp();
@@ -227,7 +244,7 @@ static std::optional<double> mostOfRoot(Value value, Value sums) {
     return std::nullopt;
   auto mean = dyn_cast<onnx::ReduceMeanOp>(op);
   std::optional<double> count = mean ? countOf(mean) : 1;
-  return count ? std::optional<double>(std::sqrt(*count)) : std::nullopt;
+  return count ? std::optional<double>(std::sqrt(*count / factor)) : std::nullopt;
 }
 
 /// The same where the value is divided by `root`.
@@ -261,7 +278,13 @@ static NumberRange mul(Operation *op, Operands x) {
       if (std::optional<double> most = mostMultiplied(op->getOperand(i), op->getOperand(1 - i)))
         return between(-*most, *most);
   bool isSquare = cameo::isSquare(op);
-  NumberRange result{isSquare ? 0 : -kInfinity, kInfinity, largestReach(x)};
+  double reach = largestReach(x);
+  for (unsigned i : {0, 1})
+    if (ElementsAttr factor = onnx::constantValue(op->getOperand(i)); factor && !x[1 - i].isKnown())
+      // Numbers are taken to be of the order of 1; factors of masks hide, and there is nothing to lose.
+      if (!(x[i].most <= 0 && leadsToSoftmax(op)))
+        reach = std::max(reach, kUsual * x[i].reach);
+  NumberRange result{isSquare ? 0 : -kInfinity, kInfinity, reach};
   if (!x[0].isKnown() || !x[1].isKnown())
     return result;
   double corners[] = {x[0].least * x[1].least, x[0].least * x[1].most, x[0].most * x[1].least,
@@ -557,6 +580,14 @@ bool NumberRanges::guardSinks(Value value, Precision precision) const {
   return precision == Precision::FP16 && guard > 0 && guard < kLeastNormal;
 }
 
+bool NumberRanges::divisorSinks(Value value, Precision precision) const {
+  if (guardSinks(value, precision))
+    return true;
+  NumberRange range = of(value);
+  double least = range.least >= 0 ? range.least : range.most <= 0 ? -range.most : kInfinity;
+  return precision == Precision::FP16 && least < kLeastNormal && !onnx::constantValue(value);
+}
+
 /// Integers of which some are not numbers of the type.
 static std::string inexact(Operation *op, const NumberRange &range, Precision precision) {
   auto from = dyn_cast<TensorType>(op->getOperand(0).getType());
@@ -581,6 +612,8 @@ std::string NumberRanges::whyNot(Operation *op, const Converted &converted,
     std::string why = saturates ? whyTooSmall(operand, precision) : whyNot(operand, precision);
     if (why.empty() && !isProduct && guardSinks(operand, precision))
       why = "is kept from 0 by numbers that FP16 has few digits of";
+    if (why.empty() && row.divides(i) && divisorSinks(operand, precision))
+      why = "may be as small as numbers that FP16 has few digits of";
     if (why.empty() && !isProduct && precision == Precision::FP16 && of(operand).grows)
       why = "can grow beyond FP16, and its range is not known";
     if (!why.empty())

@@ -15,7 +15,7 @@ bool leadsToSoftmax(Operation *op) {
   SmallVector<Operation *> open{op};
   for (llvm::SmallPtrSet<Operation *, 16> seen; !open.empty();)
     for (Operation *user : open.pop_back_val()->getUsers()) {
-      if (isa<onnx::SoftmaxOp, onnx::LogSoftmaxOp>(user))
+      if (isa<onnx::SoftmaxOp, onnx::LogSoftmaxOp, onnx::AttentionOp>(user))
         return true;
       bool goesOn = isa<onnx::AddOp, onnx::SubOp, onnx::WhereOp, onnx::MulOp, onnx::DivOp>(user) ||
                     policyOf(user).role == Role::Movement;
@@ -35,16 +35,40 @@ static std::optional<double> factorOf(Operation *op) {
   return number;
 }
 
+/// Whether a node multiplies results of a product, which nothing else reads, by a constant below 1.
+static std::optional<double> smallFactorOf(Value scores) {
+  if (!isFP32(scores) || !scores.hasOneUse())
+    return std::nullopt;
+  Operation *scale = *scores.user_begin();
+  std::optional<double> factor = factorOf(scale);
+  bool fits = factor && scale->getOperand(0) == scores && std::abs(*factor) < 1 && *factor != 0 &&
+              scale->getResult(0).getType() == scores.getType();
+  return fits ? factor : std::nullopt;
+}
+
+/// A Gemm multiplies its sums before it stores them.
+static void scaleSums(onnx::GemmOp product) {
+  std::optional<double> factor = smallFactorOf(product->getResult(0));
+  if (!factor || isQuantized(product) || !onnx::isAbsent(product->getOperand(2)))
+    return;
+  Operation *scale = *product->getResult(0).user_begin();
+  Builder b(product->getContext());
+  product->setAttr("alpha",
+                   b.getF32FloatAttr(float(product.getAlpha().convertToDouble() * *factor)));
+  scale->getResult(0).replaceAllUsesWith(product->getResult(0));
+  product->setLoc(scale->getLoc());
+  scale->erase();
+}
+
 void scaleScoresEarly(func::FuncOp function) {
+  for (auto product : llvm::make_early_inc_range(function.getOps<onnx::GemmOp>()))
+    scaleSums(product);
   SmallVector<std::pair<onnx::MatMulOp, Operation *>> found;
   function.walk([&](onnx::MatMulOp product) {
-    Value scores = product->getResult(0);
-    if (!isFP32(scores) || !scores.hasOneUse() || isQuantized(product))
+    if (!smallFactorOf(product->getResult(0)) || isQuantized(product))
       return;
-    Operation *scale = *scores.user_begin();
-    std::optional<double> factor = factorOf(scale);
-    if (factor && scale->getOperand(0) == scores && std::abs(*factor) < 1 && *factor != 0 &&
-        scale->getResult(0).getType() == scores.getType() && leadsToSoftmax(scale))
+    Operation *scale = *product->getResult(0).user_begin();
+    if (leadsToSoftmax(scale) || !onnx::constantValue(product->getOperand(1)))
       found.push_back({product, scale});
   });
   for (auto [product, scale] : found) {

@@ -7,10 +7,11 @@
 
 namespace cameo {
 
-/// True where a Softmax reads what comes of a node by sums, factors and data movement.
+/// True where a Softmax or an Attention reads what comes of a node by sums, factors and data movement.
 bool leadsToSoftmax(mlir::Operation *op);
 
-/// Moves factors below 1, or divisors above, from scores to the left operand of their product:
+/// Moves factors below 1, or divisors above, from scores, and from what products make of two computed values, to the
+/// left operand of the product; those of a Gemm to its alpha:
 ///
 ///   %s = onnx.MatMul(%q, %k)                 %d = onnx.Div(%q, %eight)
 ///   %d = onnx.Div(%s, %eight)         ==>    %s = onnx.MatMul(%d, %k)

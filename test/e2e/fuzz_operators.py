@@ -618,10 +618,12 @@ def gather_nd(g, name):
 
 @operator("ScatterND")
 def scatter_nd(g, name):
-    x = g.pick(lambda v: v.fixed and v.rank and v.dtype in (F32, I64) and v.array.size)
-    places = g.random.integers(-x.dims[0], x.dims[0], (g.integer(1, 4), 1)).astype(I64)
-    updates = g.weight(x.dtype, [len(places), *x.dims[1:]])
-    g.add(name, [x, g.constant(places), updates], x.dims)
+    dtype, count, size, width = g.choose((F32, I64)), g.integer(1, 4), g.integer(1, 5), g.integer(1, 4)
+    places = g.random.integers(-size, size, (count, 1)).astype(I64)
+    data, updates = g.weight(dtype, [size, width]), g.input(dtype, (count, width))
+    if g.chance(0.5):
+        data = g.input(dtype, (size, width))
+    g.add(name, [data, g.constant(places), updates], (size, width))
 
 
 @operator("CenterCropPad")

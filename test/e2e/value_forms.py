@@ -412,26 +412,159 @@ def inputs(long):
 
 
 def fraction(rounding, after):
-    """What is left of a product behind the point, which is a small part of it."""
+    """What is left of a product behind the point, or of a period, which is a small part of it."""
     def build():
         f = Form()
         numbers = held(numpy.random.default_rng(12).integers(0, 2048, (ROWS, 1))) / 8
         x = f.add("Mul", f.product(f.input("x", held(numbers)), 1), f.array(numpy.float32([[1.001, 1.0003, 0.999]])))
-        whole = f.add("Cast", f.add("Cast", x, to=INT64), to=FLOAT) if rounding == "Cast" else f.add(rounding, x)
-        y = f.add("Sub", whole, x) if rounding == "Ceil" else f.add("Sub", x, whole)
+        period = f.number(numpy.pi)
+        if rounding == "Cast":
+            y = f.add("Sub", x, f.add("Cast", f.add("Cast", x, to=INT64), to=FLOAT))
+        elif rounding == "period":
+            y = f.add("Sub", x, f.add("Mul", f.add("Floor", f.add("Div", x, period)), period))
+        elif rounding == "negative":
+            y = f.add("Add", x, f.add("Neg", f.add("Floor", x)))
+        elif rounding == "sign":
+            y = f.add("Sub", x, f.add("Mul", f.add("Sign", x), f.add("Floor", f.add("Abs", x))))
+        else:
+            whole = f.add(rounding, x)
+            y = f.add("Sub", whole, x) if rounding == "Ceil" else f.add("Sub", x, whole)
         return f, f.product(f.add("Sub", f.number(1), y) if after else y, 3)
     return build
 
 
 def fractions():
-    for rounding, after in itertools.product(("Floor", "Ceil", "Round", "Cast"), (False, True)):
+    for rounding, after in itertools.product(("Floor", "Ceil", "Round", "Cast", "period", "negative", "sign"),
+                                             (False, True)):
         yield f"fraction-{rounding}{'-after' if after else ''}", fraction(rounding, after)
+
+
+#===-- Magnitudes --------------------------------------------------------------------------------===#
+
+def head(factor, shift, end):
+    """Results in units of their own."""
+    def build():
+        f = Form()
+        y = f.add("MatMul", f.input("x", random(13, ROWS, DEPTH)), f.array(random(14, DEPTH, DEPTH)))
+        y = f.add("Mul", y, f.number(factor))
+        y = f.add("Add", y, f.number(shift)) if shift else y
+        return f, f.add(end, y) if end == "Relu" else f.add("Clip", y, f.number(0), f.number(1e6)) if end else y
+    return build
+
+
+def added_again(level, between):
+    """A level that is taken away in front of a product comes back behind it."""
+    def build():
+        f = Form()
+        x = f.input("x", numpy.float32(level + random(15, ROWS, DEPTH)))
+        last = f.add("Slice", x, f.axes(DEPTH - 1), f.axes(DEPTH), f.axes(1))
+        y = f.add("MatMul", f.add("Sub", x, last), f.array(random(16, DEPTH, DEPTH)))
+        y = f.add("Add", y, last)
+        y = f.add("Relu", y) if between == "relu" else f.add("Reshape", y, f.axes(-1, 2)) if between == "reshape" else y
+        return f, f.add("Sub", y, f.number(level)) if between == "sub" else y
+    return build
+
+
+def divided(kind):
+    def build():
+        f = Form()
+        numbers = 4 * random(17, ROWS, DEPTH) - 10
+        if kind in ("odds", "reciprocal"):
+            numbers = numpy.clip(numbers, -10, -4)
+        x = f.product(f.input("x", held(numbers)), DEPTH)
+        if kind == "gates":
+            gates = f.add("Sigmoid", x)
+            y = f.add("Div", gates, f.add("ReduceSum", gates, f.axes(-1)))
+        elif kind == "odds":
+            p = f.add("Sigmoid", f.add("Neg", x))
+            y = f.add("Div", p, f.add("Sub", f.number(1), p))
+        elif kind == "share":
+            a, b = f.add("Softplus", x), f.add("Softplus", f.add("Mul", x, f.number(1.25)))
+            y = f.add("Div", a, f.add("Add", a, b))
+        elif kind == "reciprocal":
+            y = f.add("Reciprocal", f.add("Sigmoid", x))
+        else: # a part of a softmax, made a whole
+            part = f.add("Slice", f.add("Softmax", f.add("Mul", x, f.number(2)), axis=-1), f.axes(0), f.axes(4), f.axes(1))
+            y = f.add("Div", part, f.add("ReduceSum", part, f.axes(-1)))
+        return f, y
+    return build
+
+
+def rest(kind):
+    """What a function with bounds lacks of them."""
+    def build():
+        f = Form()
+        x = f.product(f.input("x", numpy.abs(random(18, ROWS, DEPTH)) / (64 if kind.startswith("exp") else 1) +
+                              (5 if kind.startswith(("sigmoid", "tanh")) else 0)), DEPTH)
+        if kind == "sigmoid":
+            y = f.add("Sub", f.number(1), f.add("Sigmoid", x))
+        elif kind == "tanh":
+            t = f.add("Tanh", f.add("Mul", x, f.number(0.5)))
+            y = f.add("Sub", f.number(1), f.add("Mul", t, t))
+        elif kind == "exp":
+            y = f.add("Sub", f.add("Exp", x), f.number(1))
+        else:
+            y = f.add("Sub", f.number(1), f.add("Exp", f.add("Neg", x)))
+        return f, y
+    return build
+
+
+def running(length):
+    def build():
+        f = Form()
+        x = f.product(f.input("x", numpy.abs(random(19, 1, length)) + 1), length)
+        sums = f.add("CumSum", x, f.array(numpy.int64(1)))
+        before = f.add("Slice", sums, f.axes(0), f.axes(length - 4), f.axes(1))
+        return f, f.add("Sub", f.add("Slice", sums, f.axes(4), f.axes(length), f.axes(1)), before)
+    return build
+
+
+def offsets():
+    """Boxes that are moved apart by class."""
+    f = Form()
+    scores = f.product(f.input("scores", random(20, 16, DEPTH)), DEPTH)
+    boxes = f.product(f.input("boxes", 600 * numpy.abs(random(21, 16, 4))), 4)
+    kind = f.add("Cast", f.add("ArgMax", scores, axis=1, keepdims=1), to=FLOAT)
+    return f, f.add("Sub", f.add("Add", boxes, f.add("Mul", kind, f.number(7680))), f.number(0))
+
+
+def gram(length):
+    """The mean of products over many places."""
+    def build():
+        f = Form()
+        x = f.product(f.input("x", 16 * random(22, DEPTH, length)), length)
+        return f, f.add("Div", f.add("MatMul", x, f.add("Transpose", x, perm=[1, 0])), f.number(length))
+    return build
+
+
+def wide():
+    """What the model itself has in FP64."""
+    f = Form()
+    x = f.add("MatMul", f.input("x", 32 * random(23, ROWS, DEPTH)), f.array(random(24, DEPTH, DEPTH)))
+    x = f.add("Cast", x, to=TensorProto.DOUBLE)
+    mean = f.add("ReduceMean", x, f.axes(-1))
+    return f, f.add("Cast", f.add("Sub", x, mean), to=FLOAT)
+
+
+def magnitudes():
+    for (factor, shift), end in itertools.product(((2e4, 3e4), (1e5, 0), (2.5e5, 5e5)), ("", "Relu", "Clip")):
+        yield f"head-{factor:g}-{shift:g}-{end or 'alone'}", head(factor, shift, end)
+    for level, between in itertools.product((300, 1e5, 1e6), ("nothing", "relu", "reshape", "sub")):
+        yield f"again-{level:g}-{between}", added_again(level, between)
+    for kind in ("gates", "odds", "share", "reciprocal", "part"):
+        yield f"divided-{kind}", divided(kind)
+    for kind in ("sigmoid", "tanh", "exp", "exp-negative"):
+        yield f"rest-{kind}", rest(kind)
+    yield "running-128", running(128)
+    yield "offsets", offsets
+    yield "gram-256", gram(256)
+    yield "wide", wide
 
 
 def cases(long):
     """(name, what makes a Form and names its result)"""
     yield from itertools.chain(angles(), masks(), squares(), logarithms(), guards(), integers(), shifts(),
-                               inputs(long), fractions())
+                               inputs(long), fractions(), magnitudes())
     yield "index", index
 
 
