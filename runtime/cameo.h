@@ -176,8 +176,8 @@ typedef struct cameo_device_options {
   uint32_t sim_threads;   /* simulator: host threads; 0: one a core */
   uint32_t sim_checks;    /* simulator: CAMEO_SIM_CHECK_* */
   uint64_t sim_seed;      /* simulator: order of lanes and warps; 0: the natural order */
-  /* Who is told of the device, of models that are loaded for it, and of their contexts, as long as any of
-   * these live; NULL: nobody. Since version 5. */
+  /* The log hears of the device, of models that are loaded for it, and of their contexts, as long as any of
+   * these live; NULL: there is none. Since version 5. */
   cameo_log_callback log;
   void *log_user;
   cameo_log_level log_level; /* the least severe that is told; 0: CAMEO_LOG_INFO */

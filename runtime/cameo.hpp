@@ -116,8 +116,8 @@ struct Tensor {
   bool onHost = false;              // its values are read on the host
 };
 
-// Is told what there is to say of a device, of models that are loaded for it, and of their contexts: by every thread
-// that uses them, and so by several at once. It must not throw, and must not use them.
+// A logger is told what there is to say of a device, of models that are loaded for it, and of their contexts: by every
+// thread that uses them, and so by several at once. It must not throw, and must not use them.
 using Logger = std::function<void(cameo_log_level level, const std::string &text)>;
 
 class Device {

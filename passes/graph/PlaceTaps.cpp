@@ -50,7 +50,7 @@ struct TapPattern {
   }
 };
 
-/// Of `words`, those most like `text`: at most three, quoted; empty where none is.
+/// The words that are most like `text`: at most three, quoted; empty where none is.
 std::string nearest(StringRef text, const llvm::StringSet<> &words) {
   const unsigned least = text.size() / 3 + 1;
   SmallVector<std::pair<unsigned, StringRef>> alike;
@@ -181,7 +181,7 @@ private:
     return success();
   }
 
-  /// What the model calls a value that matches, and that nothing computes any more; else empty.
+  /// The name in the model's file of a value that matches and that nothing computes any more; else empty.
   StringRef removedBy(const TapPattern &pattern) const {
     StringRef found;
     for (const auto &[value, names] : tensors)

@@ -15,7 +15,7 @@ _KEPT = 16  # models of a graph, for the shapes of its last calls
 
 def torch_backend(graph: Any, examples: Sequence[Any], *, options: Mapping[str, Any] | None = None,
                   mode: str | None = None) -> Callable[..., tuple[Any, ...]]:
-    """What `torch.compile(module, backend="cameo", options={"precision": "fp16"})` calls with each graph that it captures.
+    """Back end of `torch.compile(module, backend="cameo", options={"precision": "fp16"})`, for each graph that it captures.
 
     Options are those of `cameo.compile`. A graph is exported and compiled when it is called with other shapes than before,
     and its weights are constants: a weight that is written to makes it compile again. Tensors on the CPU run on the first
@@ -27,7 +27,7 @@ def torch_backend(graph: Any, examples: Sequence[Any], *, options: Mapping[str, 
 
 
 def _kind(value):
-    """What a model is compiled for of an argument: a tensor's shape, elements and device, or a number itself."""
+    """The kind of an argument, for which a model is compiled: a tensor's shape, elements and device, or a number itself."""
     return (value.shape, value.dtype, value.device) if hasattr(value, "shape") else value
 
 

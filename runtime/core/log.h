@@ -1,4 +1,4 @@
-// What the runtime has to say besides what its calls return, to whoever wants to hear it.
+// Messages of the runtime, besides what its calls return, for whoever wants to hear them.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef CAMEO_RUNTIME_CORE_LOG_H
 #define CAMEO_RUNTIME_CORE_LOG_H

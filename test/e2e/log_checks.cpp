@@ -1,4 +1,4 @@
-// What a logger of cameo.hpp is told, a line each:
+// Prints each message that a logger of cameo.hpp is told:
 //
 //   log_checks MODEL IMAGE_BYTES
 //

@@ -104,7 +104,7 @@ def weights_that_are_written_to():
 
 @case("dynamo")
 def functions_in_parts():
-    """What torch cannot capture stands between two graphs; one has several inputs and outputs, and an integer."""
+    """Two graphs have between them what torch cannot capture; one has several inputs and outputs, and an integer."""
     def function(x, y, times):
         z = x * times + y
         if z.sum().item() > 0:

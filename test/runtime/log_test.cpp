@@ -67,7 +67,7 @@ protected:
         << cameo_last_error();
     ASSERT_EQ(cameo_context_create(model, nullptr, &context), CAMEO_STATUS_OK);
   }
-  // Of the CUDA model: y = 2 x + i.
+  // The CUDA model computes y = 2 x + i.
   void bind() {
     int64_t count = 4;
     cameo_binding in = {sizeof in, CAMEO_MEMORY_HOST, 0, x, sizeof x};
