@@ -133,6 +133,9 @@ constexpr ValueRule rules[] = {
     {"Cast CastLike", "round_mode", oneOf, "up down nearest"},
     {"DepthToSpace", "mode", oneOf, "DCR CRD"},
     {"Gelu", "approximate", oneOf, "none tanh"},
+    {"GridSample", "mode", oneOf, "bilinear nearest bicubic", 0, 0, 16, 19},
+    {"GridSample", "mode", oneOf, "linear nearest cubic", 0, 0, 20},
+    {"GridSample", "padding_mode", oneOf, "zeros border reflection"},
     {"Pad", "mode", oneOf, "constant reflect edge", 0, 0, 2, 18},
     {"Pad", "mode", oneOf, "constant reflect edge wrap", 0, 0, 19},
     {"Resize", "mode", oneOf, "nearest linear", 0, 0, 10, 10},
@@ -153,7 +156,7 @@ constexpr ValueRule rules[] = {
     {"ScatterElements ScatterND", "reduction", oneOf, "none add mul", 0, 0, 16, 17},
     {"ScatterElements ScatterND", "reduction", oneOf, "none add mul max min", 0, 0, 18},
 
-    {"", "allowzero", flag}, {"", "antialias", flag}, {"", "ceil_mode", flag},
+    {"", "align_corners", flag}, {"", "allowzero", flag}, {"", "antialias", flag}, {"", "ceil_mode", flag},
     {"", "count_include_pad", flag}, {"", "detect_negative", flag}, {"", "detect_positive", flag},
     {"", "exclude_outside", flag}, {"", "exclusive", flag}, {"", "fmod", flag}, {"", "is_causal", flag},
     {"", "keepdims", flag}, {"", "noop_with_empty_axes", flag}, {"", "reverse", flag},

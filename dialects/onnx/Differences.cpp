@@ -48,6 +48,22 @@ bool halfPixel(Operation *op) {
   return has(op, "coordinate_transformation_mode", "pytorch_half_pixel");
 }
 
+bool isCubicAtBorder(Operation *op) {
+  return has(op, "mode", "cubic") && has(op, "padding_mode", "border");
+}
+/// As far as is known, a spatial dimension of one element.
+bool hasOneElement(Operation *op) {
+  auto type = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
+  return !type || type.getRank() < 3 ||
+         llvm::any_of(
+             type.getShape().drop_front(2),
+             [](int64_t n) { return n == 1 || ShapedType::isDynamic(n); });
+}
+bool reflectsCorners(Operation *op) {
+  return has(op, "padding_mode", "reflection") && isSet(op, "align_corners") && hasOneElement(op);
+}
+bool interpolatesWhole(Operation *op) { return isWhole(op) && !has(op, "mode", "nearest"); }
+
 bool castsToInteger(Operation *op) {
   auto result = dyn_cast<TensorType>(op->getResult(0).getType());
   return isReal(op) && result && isa<IntegerType>(result.getElementType()) &&
@@ -119,6 +135,7 @@ constexpr Difference differences[] = {
     {"Clip", unbounded, "an infinity is left where there is no bound", kReference},
     {"Pad", reflects, "a pad beyond the size goes back and forth", kReference},
     {"MaxPool", isReal, "the greatest of nothing but -inf is -inf", kReference},
+    {"GridSample", isCubicAtBorder, "coordinates outside are moved to the border", kReference},
     {"Attention", hidesKeys, "a query that sees no key makes NaN", kReference},
     {"Attention", hidesKeys, "a mask is broadcast to the queries, and hides the keys it lacks",
      kReference},
@@ -130,6 +147,8 @@ constexpr Difference differences[] = {
     {"Conv", paddedItself, "auto_pad pads as its text says", kText},
     {"AveragePool LpPool MaxPool", windowed,
      "ceil_mode, auto_pad and Indices are as their text says", kText},
+    {"GridSample", reflectsCorners, "a dimension of one element is reflected to that element",
+     kText},
     {"OneHot", always, "an index outside of the depth is off everywhere", kText},
     {"LRN", always, "squares of the channels around are summed", kText},
     {"ReduceLogSumExp", isReal, "the result of nothing but -inf is -inf", kText},
@@ -147,6 +166,10 @@ constexpr Difference differences[] = {
     {"ConvTranspose", paddedItself, "what no window reaches is behind the others", kOpen},
     {"ArgMax ArgMin Hardmax", isReal, "a NaN is passed over", kOpen},
     {"GlobalMaxPool MaxPool", isReal, "a NaN makes the result NaN", kOpen},
+    {"GridSample", always,
+     "coordinates far away and infinite ones are outside, NaN is in front of the first element",
+     kOpen},
+    {"GridSample", interpolatesWhole, "integers are interpolated as floats and cut", kOpen},
     {"Gather GatherElements GatherND", givenAtRunTime,
      "indices out of range are moved into it, not reported", kOpen},
     {"ReverseSequence", givenAtRunTime, "lengths out of range are moved into it, not reported",

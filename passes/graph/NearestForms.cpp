@@ -22,7 +22,6 @@ StringRef nearestForm(StringRef op) {
       .Cases("Compress", "NonZero", "Where, which keeps the size")
       .Case("DeformConv", "Conv")
       .Cases("GRU", "LSTM", "RNN", "its steps as MatMul, Add, Sigmoid and Tanh")
-      .Case("GridSample", "Resize")
       .Case("If",
             "a condition that is a constant or known from shapes, or Where on the results of both")
       .Cases("ImageDecoder", "RegexFullMatch", "StringConcat", "StringNormalizer", "StringSplit",

@@ -12,6 +12,7 @@ void registerLayoutOperators(OperatorTable &table);        // transpose, concat,
 void registerShapeOperators(OperatorTable &table);         // Shape, Reshape, Constant, Range ...
 void registerGatherOperators(OperatorTable &table);        // Gather*, OneHot, Trilu and others
 void registerResizeOperators(OperatorTable &table);        // Resize
+void registerGridSample(OperatorTable &table);             // GridSample
 void registerReductionOperators(OperatorTable &table);     // Reduce*, ArgMax, CumSum, Softmax ...
 void registerNormalizationOperators(OperatorTable &table); // *Normalization, LRN
 void registerPoolingOperators(OperatorTable &table);       // pools

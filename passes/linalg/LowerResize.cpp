@@ -10,7 +10,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/onnx/shape/Resizes.h"
 #include "passes/linalg/Families.h"
+#include "passes/linalg/FloatMath.h"
 #include "passes/linalg/Indexing.h"
+#include "passes/linalg/Interpolation.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -148,51 +150,6 @@ static FailureOr<ResizePlan> planResize(onnx::ResizeOp op, Lowering &l) {
 
 //===-- Bodies --------------------------------------------------------------------------------===//
 
-/// Float arithmetic in a body.
-namespace {
-class FloatMath {
-public:
-  FloatMath(OpBuilder &b, Location loc, Type type) : b(b), loc(loc), type(type) {}
-  Value number(double value) { return scalarConstant(b, loc, type, value); }
-  /// A host float in the body's type.
-  Value of(OpFoldResult ofr) {
-    if (auto attribute = dyn_cast<Attribute>(ofr))
-      return number(cast<FloatAttr>(attribute).getValueAsDouble());
-    return convertScalar(b, loc, cast<Value>(ofr), b.getF64Type(), type);
-  }
-  Value add(Value x, Value y) { return b.create<arith::AddFOp>(loc, x, y); }
-  Value sub(Value x, Value y) { return b.create<arith::SubFOp>(loc, x, y); }
-  Value mul(Value x, Value y) { return b.create<arith::MulFOp>(loc, x, y); }
-  Value div(Value x, Value y) { return b.create<arith::DivFOp>(loc, x, y); }
-  Value fma(Value x, Value y, Value z) { return b.create<math::FmaOp>(loc, x, y, z); }
-  Value fromIndex(Value index) {
-    Type wide = b.getI64Type();
-    return b.create<arith::SIToFPOp>(loc, type, b.create<arith::IndexCastOp>(loc, wide, index));
-  }
-  Value toIndex(Value x) {
-    Type wide = b.getI64Type();
-    Value integer = convertScalar(b, loc, x, type, wide); // saturates: NaN and infinities too
-    return b.create<arith::IndexCastOp>(loc, b.getIndexType(), integer);
-  }
-  Value compare(arith::CmpFPredicate predicate, Value x, Value y) {
-    return b.create<arith::CmpFOp>(loc, predicate, x, y);
-  }
-  Value select(Value condition, Value x, Value y) {
-    return b.create<arith::SelectOp>(loc, condition, x, y);
-  }
-
-private:
-  OpBuilder &b;
-  Location loc;
-  Type type;
-};
-} // namespace
-
-static bool isNumber(OpFoldResult ofr, double value) {
-  auto attribute = dyn_cast_if_present<FloatAttr>(dyn_cast<Attribute>(ofr));
-  return attribute && attribute.getValueAsDouble() == value;
-}
-
 /// Where element `x` of the result comes from.
 static Value original(FloatMath &math, const ResizedAxis &axis, Value x) {
   Value place = math.fromIndex(x);
@@ -233,13 +190,7 @@ static Value weight(OpBuilder &b, Location loc, const ResizePlan &plan, Value di
   Value x = b.create<math::AbsFOp>(loc, distance), zero = math.number(0);
   if (plan.mode == Interpolation::linear)
     return b.create<arith::MaximumFOp>(loc, math.sub(math.number(1), x), zero);
-  // Keys' cubic convolution (IEEE Trans. ASSP 29, 1981) with coefficient a.
-  double a = plan.cubic;
-  Value near = math.fma(math.number(a + 2), x, math.number(-(a + 3)));
-  near = math.fma(math.mul(near, x), x, math.number(1));
-  Value far = math.fma(math.number(a), x, math.number(-5 * a));
-  far = math.fma(far, x, math.number(8 * a));
-  far = math.fma(far, x, math.number(-4 * a));
+  Value near = cubicNear(math, x, plan.cubic), far = cubicFar(math, x, plan.cubic);
   Value isNear = math.compare(arith::CmpFPredicate::OLE, x, math.number(1));
   Value isFar = math.compare(arith::CmpFPredicate::OLT, x, math.number(2));
   return math.select(isNear, near, math.select(isFar, far, zero));

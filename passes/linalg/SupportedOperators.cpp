@@ -13,6 +13,7 @@ const OperatorTable &supportedOperators() {
     registerShapeOperators(operators);
     registerGatherOperators(operators);
     registerResizeOperators(operators);
+    registerGridSample(operators);
     registerReductionOperators(operators);
     registerNormalizationOperators(operators);
     registerPoolingOperators(operators);

@@ -277,8 +277,8 @@ std::string NeededBits::whyOf(Operation *op) const {
              : isa<onnx::CastOp>(reader)    ? "makes integers of it"
              : isSensitive(reader) || leavesRest(reader)
                  ? "depends on bits that " + name + " has not"
-             : policyOf(reader).role == Role::Movement ? "takes it in FP32"
-                                                       : "divides by it"))
+             : policyOf(reader).kept ? "takes it in FP32"
+                                   : "divides by it"))
         .str();
   }
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))

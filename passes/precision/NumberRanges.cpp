@@ -404,6 +404,18 @@ static NumberRange dequantized(Operation *op, Operands x) {
   return between(-most, most);
 }
 
+/// Sums of elements and of zeros around them, by weights; those of cubic interpolation go below 0 and
+/// have magnitudes of 1.375 in sum, halfway between two elements, for each dimension.
+static NumberRange sampled(Operation *op, Operands x) {
+  NumberRange range = shrinks(op, x);
+  auto grid = dyn_cast<onnx::GridSampleOp>(op);
+  if (!grid || grid.getMode() != "cubic")
+    return range;
+  auto type = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
+  double most = type ? std::pow(1.375, type.getRank() - 2) * range.magnitude() : kInfinity;
+  return {-most, most, range.reach};
+}
+
 static Rule ruleOf(StringRef name) {
   return llvm::StringSwitch<Rule>(name)
       .Cases("Sigmoid", "HardSigmoid", "Softmax", "Hardmax", unit)
@@ -413,6 +425,7 @@ static Rule ruleOf(StringRef name) {
       .Cases("Identity", "Dropout", "DepthToSpace", "SpaceToDepth", "ReverseSequence", first)
       .Cases("MaxPool", "GlobalMaxPool", "GlobalAveragePool", "ReduceMax", "ReduceMin", first)
       .Case("ReduceMean", first)
+      .Case("GridSample", sampled)
       .Cases("Concat", "Mean", any)
       .Case("Where", where)
       .Cases("Add", "Sum", add)

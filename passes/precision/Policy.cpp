@@ -108,6 +108,7 @@ static constexpr PolicyRow kPolicy[] = {
     {"GlobalMaxPool", Role::Movement},
     {"Greater", Role::Elementwise},
     {"GreaterOrEqual", Role::Elementwise},
+    with(&PolicyRow::kept, operand(1), {"GridSample", Role::Sums}), // the grid
     settles({"GroupNormalization", Role::Sums}),
     settles({"HardSigmoid", Role::Elementwise}),
     {"HardSwish", Role::Elementwise},

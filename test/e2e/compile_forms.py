@@ -337,7 +337,7 @@ def ranges_of(g, graph):
 
 
 # Operands that have FP32 in a model of FP16.
-KEPT = {"Resize": (1, 2)}
+KEPT = {"GridSample": (1,), "Resize": (1, 2)}
 ONLY_FP32 = {"DynamicQuantizeLinear"}
 
 

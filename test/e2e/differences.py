@@ -91,6 +91,24 @@ def attention_cases():
                          {"qk_matmul_output_mode": mode, "softcap": cap}, opset=24, outputs=4)
 
 
+def one_element_cases():
+    for mode in ("linear", "cubic"):
+        yield Difference("GridSample, `reflection` with `align_corners` in a size of 1", "GridSample",
+                         [ramp(1, 1, 1, 4), floats(-0.5, -2.5, 0.1, 3.7, shape=[1, 1, 2, 2])], "onnxruntime",
+                         {"mode": mode, "padding_mode": "reflection", "align_corners": 1})
+
+
+def sampling_cases():
+    x, row = ramp(1, 1, 2, 3) + 1, "GridSample at a coordinate that is infinite, NaN or beyond integers"
+    far = floats(NAN, -1, INF, -1, -1e30, -1, 1e30, -1, shape=[1, 1, 4, 2])
+    for padding, wanted in (("zeros", [0, 0, 0, 0]), ("border", [1, 3, 1, 3])):
+        yield Difference(row, "GridSample", [x, far], [floats(*wanted, shape=[1, 1, 1, 4])],
+                         {"padding_mode": padding, "align_corners": 1})
+    yield Difference("GridSample of integers, `linear` or `cubic`", "GridSample",
+                     [ints(0, 10, 20, 33, dtype=I32).reshape(1, 1, 2, 2), floats(0.2, 0.4, shape=[1, 1, 1, 2])],
+                     [ints(21, dtype=I32).reshape(1, 1, 1, 1)], {"align_corners": 1})
+
+
 def cases():
     """In the order of the page."""
     for mode in ("nearest", "linear"):
@@ -116,6 +134,11 @@ def cases():
     yield Difference("MaxPool of nothing but -inf", "MaxPool",
                      [floats(-INF, -INF, -INF, 3, shape=[1, 1, 4])], "reference",
                      {"kernel_shape": [2]})
+    x = ramp(1, 1, 3, 3) ** 2
+    outside = floats(-1.2, 0, 1.4, 0.3, shape=[1, 1, 2, 2])
+    for align in (0, 1):
+        yield Difference("GridSample, `cubic` with `border`", "GridSample", [x, outside], "reference",
+                         {"mode": "cubic", "padding_mode": "border", "align_corners": align})
     yield from attention_cases()
     for operator in ("Softmax", "LogSoftmax", "Hardmax"):
         yield Difference("Softmax, LogSoftmax, Hardmax before opset 13", operator,
@@ -132,6 +155,7 @@ def cases():
                      {"kernel_shape": [3], "strides": [2], "auto_pad": "SAME_LOWER"})
     yield Difference("Pools with `ceil_mode`, `auto_pad` or Indices", "MaxPool", [ramp(1, 1, 3, 4)],
                      "onnxruntime", {"kernel_shape": [2, 2]}, outputs=2)
+    yield from one_element_cases()
     yield Difference("OneHot of an index out of range", "OneHot",
                      [ints(-5, -4, 4, 0, 3), numpy.array(4), floats(0, 1)], "onnxruntime")
     yield Difference("LRN", "LRN", [ramp(1, 8, 1, 1)], "onnxruntime", {"size": 3})
@@ -179,6 +203,7 @@ def cases():
                      {"kernel_shape": [2]})
     yield Difference("MaxPool, GlobalMaxPool of NaN", "GlobalMaxPool",
                      [floats(1, NAN, 2, shape=[1, 1, 3])], [floats(NAN, shape=[1, 1, 1])])
+    yield from sampling_cases()
     yield Difference("Gather, GatherElements, GatherND out of range at run time", "GatherElements",
                      [floats(1, 2, 3, 4), ints(4, -5)], [floats(4, 1)], fixed=False)
     yield Difference("ReverseSequence of lengths out of range at run time", "ReverseSequence",

@@ -696,6 +696,24 @@ def resize(g, name):
           exact=x.exact and mode == "nearest", mode=mode, coordinate_transformation_mode=transform)
 
 
+def is_batch_of_images(value):
+    """Whose number is known, so that a constant has a grid for each."""
+    return value.dtype is F32 and value.rank == 4 and isinstance(value.dims[0], int) and value.array.size
+
+
+@operator("GridSample")
+def grid_sample(g, name):
+    x = g.pick(lambda v: is_batch_of_images(v) or (
+        v.dtype is F32 and v.rank == 5 and isinstance(v.dims[0], int) and v.array.size))
+    mode = g.choose(["nearest", "linear", "cubic"] if x.rank == 4 else ["nearest", "linear"])
+    # ONNX Runtime has other borders of cubic interpolation than ONNX.
+    padding = g.choose(["zeros", "reflection", *(["border"] if mode != "cubic" else [])])
+    out = tuple(g.integer(1, 5) for _ in x.dims[2:])
+    grid = g.random.uniform(-1.7, 1.7, (x.dims[0], *out, len(out))).astype(F32)
+    g.add(name, [x, g.constant(grid)], (*x.dims[:2], *out), exact=x.exact and mode == "nearest",
+          mode=mode, padding_mode=padding, align_corners=g.integer(0, 1))
+
+
 # --- shapes as values
 
 @operator("Shape", "Size")

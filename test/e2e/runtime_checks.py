@@ -121,6 +121,16 @@ def attention_cases():
                 [*good, given(5)], [*good, [2]], "the number of lengths and the batch 2 and 1 differ")
 
 
+def sampling_checks():
+    x, grid = [2, 3, 4, 5], [2, 3, 3, 2]
+    operands = [tensor("N", 3, "H", "W"), tensor("M", 3, 3, "D")]
+    for label, wrong, text in (
+            ("coordinates", [x, [2, 3, 3, 3]], "the grid has 3 coordinates for 2 spatial dimensions"),
+            ("batch", [x, [1, 3, 3, 2]], "batch sizes 2 and 1 of X and grid differ"),
+            ("empty", [[2, 3, 4, 0], grid], "the input has a size of 0; it must be 1 or more")):
+        yield Check(f"grid-sample-{label}", "GridSample", operands, [x, grid], [(wrong, text)])
+
+
 def cases():
     """In the order of the families' files."""
     yield Check("broadcast", "Add", [tensor("N"), tensor("M")], [[3], [1]],
@@ -255,6 +265,7 @@ def cases():
                 [[1, 4], given(1, 8)],
                 [([[1, 4], given(1, -8)], "sizes has a size of -8; it must be 0 or more"),
                  ([[1, 0], given(1, 8)], "a dimension of size 0 cannot become one of size 8")])
+    yield from sampling_checks()
     yield Check("constant-of-shape", "ConstantOfShape", [tensor(2, dtype=I64)], [given(3, 0)],
                 [([given(3, -2)], "the shape has a size of -2; it must be 0 or more")])
     yield Check("range", "Range", [tensor(dtype=I64) for _ in range(3)],

@@ -75,7 +75,7 @@ FAMILIES = {
             "GroupNormalization RMSNormalization BatchNormalization",
     "scans": "CumSum CumProd",
     "layout": "Concat Split Slice Pad Transpose Expand Tile Gather GatherElements GatherND Trilu "
-              "ReverseSequence OneHot Resize DepthToSpace SpaceToDepth",
+              "ReverseSequence OneHot Resize GridSample DepthToSpace SpaceToDepth",
     "expanded": "DFT STFT NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss AffineGrid RotaryEmbedding "
                 "CenterCropPad Col2Im Det ScatterND ScatterElements TensorScatter",
 }

@@ -24,6 +24,7 @@ const RuleTable &shapeRules() {
     registerGeneratorRules(rules);
     registerGatherRules(rules);
     registerResizeRules(rules);
+    registerSamplingRules(rules);
     registerQuantizationRules(rules);
     return rules;
   }();

@@ -68,6 +68,7 @@ void registerReshapeRules(RuleTable &table);
 void registerGeneratorRules(RuleTable &table);
 void registerGatherRules(RuleTable &table);
 void registerResizeRules(RuleTable &table);
+void registerSamplingRules(RuleTable &table);
 void registerQuantizationRules(RuleTable &table);
 
 /// The host function of an elementwise operator, or null.

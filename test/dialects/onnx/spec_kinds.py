@@ -259,8 +259,9 @@ KINDS = {
     "approximate": words("tanh"), "nearest_mode": words("floor"),
     "coordinate_transformation_mode": words("asymmetric"),
     "keep_aspect_ratio_policy": words("stretch"), "equation": equation,
+    ("GridSample", "mode"): words("nearest"), "padding_mode": words("border"),
     **{name: flag for name in (
-        "allowzero antialias ceil_mode count_include_pad detect_negative detect_positive "
+        "align_corners allowzero antialias ceil_mode count_include_pad detect_negative detect_positive "
         "exclude_outside exclusive fmod keepdims noop_with_empty_axes reverse saturate "
         "is_causal select_last_index spatial storage_order training_mode transA transB upper "
         "align_corners inverse onesided periodic interleaved").split()},

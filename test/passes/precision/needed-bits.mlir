@@ -343,3 +343,20 @@ func.func @rests(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
   %6 = onnx.Neg(%5) : (tensor<2x2xf32>) -> tensor<2x2xf32>
   return %6 : tensor<2x2xf32>
 }
+
+// -----
+
+// Positions keep their bits.
+// CHECK-LABEL: func @positions(
+// CHECK: %[[F:.*]] = onnx.MatMul({{.*}} -> tensor<1x1x4x4xf16>
+// CHECK: %[[G:.*]] = onnx.MatMul({{.*}} -> tensor<1x2x2x2xf32>
+// CHECK: onnx.GridSample(%[[F]], %[[G]]) {{.*}}: (tensor<1x1x4x4xf16>, tensor<1x2x2x2xf32>) -> tensor<1x1x2x2xf16>
+// expected-remark @+1 {{FP32: 1 node, FP16: 3 nodes; casts between them: 4}}
+func.func @positions(%x: tensor<1x1x4x4xf32>, %a: tensor<1x2x2x2xf32>, %v: tensor<4x4xf32>, %w: tensor<2x2xf32>) -> tensor<1x1x2x2xf32> {
+  %0 = onnx.MatMul(%x, %v) : (tensor<1x1x4x4xf32>, tensor<4x4xf32>) -> tensor<1x1x4x4xf32>
+  // expected-remark @+1 {{kept in FP32: what it makes goes into GridSample '(unnamed)', which takes it in FP32}}
+  %1 = onnx.MatMul(%a, %w) : (tensor<1x2x2x2xf32>, tensor<2x2xf32>) -> tensor<1x2x2x2xf32>
+  %2 = onnx.GridSample(%0, %1) : (tensor<1x1x4x4xf32>, tensor<1x2x2x2xf32>) -> tensor<1x1x2x2xf32>
+  %3 = onnx.MatMul(%2, %w) : (tensor<1x1x2x2xf32>, tensor<2x2xf32>) -> tensor<1x1x2x2xf32>
+  return %3 : tensor<1x1x2x2xf32>
+}
