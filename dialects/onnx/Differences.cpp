@@ -63,6 +63,7 @@ bool reflectsCorners(Operation *op) {
   return has(op, "padding_mode", "reflection") && isSet(op, "align_corners") && hasOneElement(op);
 }
 bool interpolatesWhole(Operation *op) { return isWhole(op) && !has(op, "mode", "nearest"); }
+bool takesMaximum(Operation *op) { return isa<MaxRoiPoolOp>(op) || has(op, "mode", "max"); }
 
 bool castsToInteger(Operation *op) {
   auto result = dyn_cast<TensorType>(op->getResult(0).getType());
@@ -166,6 +167,9 @@ constexpr Difference differences[] = {
     {"ConvTranspose", paddedItself, "what no window reaches is behind the others", kOpen},
     {"ArgMax ArgMin Hardmax", isReal, "a NaN is passed over", kOpen},
     {"GlobalMaxPool MaxPool", isReal, "a NaN makes the result NaN", kOpen},
+    {"MaxRoiPool RoiAlign", takesMaximum, "a NaN makes the result NaN", kOpen},
+    {"MaxRoiPool RoiAlign", always,
+     "images out of range are moved into it, and a region that is no number has no samples", kOpen},
     {"GridSample", always,
      "coordinates far away and infinite ones are outside, NaN is in front of the first element",
      kOpen},

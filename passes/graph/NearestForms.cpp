@@ -27,7 +27,6 @@ StringRef nearestForm(StringRef op) {
       .Cases("ImageDecoder", "RegexFullMatch", "StringConcat", "StringNormalizer", "StringSplit",
              "TfIdfVectorizer", preprocess)
       .Cases("Loop", "Scan", "the loop unrolled when the model is exported")
-      .Cases("MaxRoiPool", "RoiAlign", "Slice and Resize")
       .Case("MaxUnpool", "Resize")
       .Case("NonMaxSuppression", "boxes and scores as outputs, chosen among after the model")
       .Cases("Optional", "OptionalGetElement", "OptionalHasElement", present)

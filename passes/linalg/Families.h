@@ -13,6 +13,7 @@ void registerShapeOperators(OperatorTable &table);         // Shape, Reshape, Co
 void registerGatherOperators(OperatorTable &table);        // Gather*, OneHot, Trilu and others
 void registerResizeOperators(OperatorTable &table);        // Resize
 void registerGridSample(OperatorTable &table);             // GridSample
+void registerRoiOperators(OperatorTable &table);           // RoiAlign, MaxRoiPool
 void registerReductionOperators(OperatorTable &table);     // Reduce*, ArgMax, CumSum, Softmax ...
 void registerNormalizationOperators(OperatorTable &table); // *Normalization, LRN
 void registerPoolingOperators(OperatorTable &table);       // pools

@@ -14,6 +14,7 @@ const OperatorTable &supportedOperators() {
     registerGatherOperators(operators);
     registerResizeOperators(operators);
     registerGridSample(operators);
+    registerRoiOperators(operators);
     registerReductionOperators(operators);
     registerNormalizationOperators(operators);
     registerPoolingOperators(operators);

@@ -425,7 +425,7 @@ static Rule ruleOf(StringRef name) {
       .Cases("Identity", "Dropout", "DepthToSpace", "SpaceToDepth", "ReverseSequence", first)
       .Cases("MaxPool", "GlobalMaxPool", "GlobalAveragePool", "ReduceMax", "ReduceMin", first)
       .Case("ReduceMean", first)
-      .Case("GridSample", sampled)
+      .Cases("GridSample", "RoiAlign", "MaxRoiPool", sampled)
       .Cases("Concat", "Mean", any)
       .Case("Where", where)
       .Cases("Add", "Sum", add)

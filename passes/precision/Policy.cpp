@@ -45,6 +45,8 @@ static constexpr llvm::StringLiteral kGrows =
 static constexpr llvm::StringLiteral kSensitive = "its result depends on bits that FP16 has not";
 static constexpr llvm::StringLiteral kMade = "its values are made in FP32";
 static constexpr llvm::StringLiteral kScales = "its scales are FP32";
+static constexpr llvm::StringLiteral kRegions =
+    "its regions have the type of what it reads, and too few bits in FP16";
 
 bool PolicyRow::isSensitive() const { return why.data() == kSensitive.data(); }
 
@@ -129,6 +131,7 @@ static constexpr PolicyRow kPolicy[] = {
     {"MatMul", Role::Product},
     {"Max", Role::Elementwise},
     {"MaxPool", Role::Movement},
+    with(&PolicyRow::kept, operand(1), {"MaxRoiPool", Role::Full, kRegions}),
     {"Mean", Role::Elementwise},
     settles({"MeanVarianceNormalization", Role::Sums}),
     {"Min", Role::Elementwise},
@@ -161,6 +164,7 @@ static constexpr PolicyRow kPolicy[] = {
     with(&PolicyRow::kept, operand(1) | operand(2),
          {"Resize", Role::Movement}), // the region, scales
     {"ReverseSequence", Role::Movement},
+    with(&PolicyRow::kept, operand(1), {"RoiAlign", Role::Full, kRegions}),
     {"Round", Role::Elementwise},
     {"Selu", Role::Elementwise},
     {"Shape", Role::Movement},

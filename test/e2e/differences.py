@@ -99,6 +99,18 @@ def one_element_cases():
 
 
 def sampling_cases():
+    x = floats(1, NAN, 2, 3, shape=[1, 1, 2, 2])
+    row = "RoiAlign with `max`, MaxRoiPool of NaN"
+    yield Difference(row, "RoiAlign", [x, floats(0, 0, 1, 1, shape=[1, 4]), ints(0)], [floats(NAN, shape=[1, 1, 1, 1])],
+                     {"mode": "max", "sampling_ratio": 2}, opset=16)
+    yield Difference(row, "MaxRoiPool", [x, floats(0, 0, 0, 1, 1, shape=[1, 5])], [floats(NAN, shape=[1, 1, 1, 1])],
+                     {"pooled_shape": [1, 1]}, opset=16)
+    row = "RoiAlign, MaxRoiPool, an image out of range or a region that is no number, at run time"
+    x, regions = floats(1, 1, 1, 1, shape=[1, 1, 2, 2]), floats(0, 0, 2, 2, 0, 0, NAN, 2, shape=[2, 4])
+    yield Difference(row, "RoiAlign", [x, regions, ints(5, 0)], [floats(1, 0, shape=[2, 1, 1, 1])],
+                     fixed=False, opset=16)
+    yield Difference(row, "MaxRoiPool", [x, floats(7, 0, 0, 1, 1, shape=[1, 5])], [floats(1, shape=[1, 1, 1, 1])],
+                     {"pooled_shape": [1, 1]}, fixed=False, opset=16)
     x, row = ramp(1, 1, 2, 3) + 1, "GridSample at a coordinate that is infinite, NaN or beyond integers"
     far = floats(NAN, -1, INF, -1, -1e30, -1, 1e30, -1, shape=[1, 1, 4, 2])
     for padding, wanted in (("zeros", [0, 0, 0, 0]), ("border", [1, 3, 1, 3])):

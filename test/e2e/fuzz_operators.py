@@ -697,7 +697,7 @@ def resize(g, name):
 
 
 def is_batch_of_images(value):
-    """Whose number is known, so that a constant has a grid for each."""
+    """Whose number is known, so that a constant has a grid or a region for each."""
     return value.dtype is F32 and value.rank == 4 and isinstance(value.dims[0], int) and value.array.size
 
 
@@ -712,6 +712,24 @@ def grid_sample(g, name):
     grid = g.random.uniform(-1.7, 1.7, (x.dims[0], *out, len(out))).astype(F32)
     g.add(name, [x, g.constant(grid)], (*x.dims[:2], *out), exact=x.exact and mode == "nearest",
           mode=mode, padding_mode=padding, align_corners=g.integer(0, 1))
+
+
+@operator("RoiAlign", "MaxRoiPool")
+def regions(g, name):
+    x = g.pick(is_batch_of_images)
+    count, pooled = g.integer(1, 4), (g.integer(1, 3), g.integer(1, 3))
+    rois = g.random.uniform(-3, 12, (count, 4)).astype(F32)
+    images = g.random.integers(0, x.dims[0], count)
+    dims = (count, x.dims[1], *pooled)
+    scale = g.choose([0.5, 1.0])
+    if name == "MaxRoiPool":
+        rois = numpy.concatenate([images[:, None], rois], axis=1).astype(F32)
+        g.add(name, [x, g.constant(rois)], dims, pooled_shape=list(pooled), spatial_scale=scale)
+        return
+    g.add(name, [x, g.constant(rois), g.constant(images.astype(I64))], dims,
+          mode=g.choose(["avg", "max"]), sampling_ratio=g.integer(0, 3), spatial_scale=scale,
+          coordinate_transformation_mode=g.choose(["half_pixel", "output_half_pixel"]),
+          output_height=pooled[0], output_width=pooled[1])
 
 
 # --- shapes as values

@@ -62,7 +62,8 @@ CONSTANT_OPERANDS = {"DFT": (1, 2), "STFT": (1, 3), "HannWindow": (0,), "Hamming
                      "MelWeightMatrix": (0, 1, 2, 3, 4), "AffineGrid": (1,), "Col2Im": (1, 2),
                      "ScatterND": (1,), "ScatterElements": (1,)}
 # Tests whose expected values are written with four digits.
-FEW_DIGITS = {"test_averagepool_2d_ceil_last_window_starts_on_pad", "test_gridsample_bicubic"}
+FEW_DIGITS = {"test_averagepool_2d_ceil_last_window_starts_on_pad", "test_gridsample_bicubic",
+              "test_roialign_aligned_false", "test_roialign_aligned_true"}
 RANDOM = {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform",
           "RandomUniformLike"}
 

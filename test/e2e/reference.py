@@ -100,6 +100,27 @@ def qlinear_matmul(node, a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero
     return numpy.clip(number + y_zero, limits.min, limits.max).astype(y_zero.dtype)
 
 
+def max_roi_pool(node, x, rois):
+    """As ONNX Runtime has it, which lacks version 22; onnx's evaluator has none."""
+    pooled, scale = attribute_of(node, "pooled_shape", None), numpy.float32(attribute_of(node, "spatial_scale", 1.0))
+    sizes = x.shape[2:]
+    result = numpy.zeros((len(rois), x.shape[1], *pooled), x.dtype)
+    for number, (image, *region) in enumerate(rois):
+        scaled = numpy.array(region, rois.dtype) * scale
+        left, top, right, bottom = (numpy.trunc(scaled + numpy.copysign(0.5, scaled))).astype(int)
+        starts, ends = (top, left), (bottom, right)
+        for place in numpy.ndindex(*pooled):
+            bounds = []
+            for start, end, count, size, i in zip(starts, ends, pooled, sizes, place):
+                width = numpy.float32(max(end - start + 1, 1)) / numpy.float32(count)
+                bounds.append(slice(*(int(numpy.clip(bound + start, 0, size)) for bound in
+                                      (numpy.floor(i * width), numpy.ceil((i + 1) * width)))))
+            found = x[int(image), :, bounds[0], bounds[1]]
+            if found.size:
+                result[(number, slice(None), *place)] = found.max(axis=(1, 2))
+    return result
+
+
 def is_wrong_at_runtime(model, feed):
     """Whether ONNX Runtime computes something else than the specification says: it adds signed numbers
     times unsigned ones as if both were unsigned, saturates floats of 8 bits unasked, and transforms of 600 numbers
@@ -122,6 +143,8 @@ def formula_for(node, opset, feed):
         return log_sum(lambda x: x)
     if integers and node.op_type == "ReduceLogSumExp":
         return log_sum(numpy.exp)
+    if node.op_type == "MaxRoiPool" and opset >= 22:
+        return max_roi_pool
     return {"GlobalLpPool": global_lp_pool, "LRN": lrn,
             "MatMulInteger": matmul_integer,
             "QLinearMatMul": qlinear_matmul,

@@ -129,6 +129,18 @@ def sampling_checks():
             ("batch", [x, [1, 3, 3, 2]], "batch sizes 2 and 1 of X and grid differ"),
             ("empty", [[2, 3, 4, 0], grid], "the input has a size of 0; it must be 1 or more")):
         yield Check(f"grid-sample-{label}", "GridSample", operands, [x, grid], [(wrong, text)])
+    operands = [tensor("N", 3, "H", 5), tensor("R", "D"), tensor("I", dtype=I64)]
+    for label, wrong, text in (
+            ("numbers", [x, [4, 5], given(1, 0, 1, 1)], "rois holds 5 numbers a region; it needs 4"),
+            ("count", [x, [4, 4], given(1, 0)], "batch_indices holds 2 numbers for 4 regions"),
+            ("empty", [[2, 3, 0, 5], [4, 4], given(1, 0, 1, 1)], "the input has a size of 0")):
+        yield Check(f"roi-align-{label}", "RoiAlign", operands, [x, [4, 4], given(1, 0, 1, 1)],
+                    [(wrong, text)])
+    yield Check("roi-align-images", "RoiAlign", [tensor("N", 3, 4, 5), tensor(2, 4), ints(0, 1)], [x, [2, 4]],
+                [([[1, 3, 4, 5], [2, 4]], "batch_indices has image 1 of 1")])
+    yield Check("max-roi-pool", "MaxRoiPool", [tensor("N", 3, "H", 5), tensor("R", "D")], [x, [4, 5]],
+                [([x, [4, 4]], "rois holds 4 numbers a region; it needs 5"),
+                 ([[2, 3, 0, 5], [4, 5]], "the input has a size of 0")], {"pooled_shape": [2, 2]})
 
 
 def cases():

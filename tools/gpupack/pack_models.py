@@ -69,7 +69,8 @@ FAMILIES = {
     "functions": "Acos Asinh Atan Cos Erf Exp Log Sin Tan Tanh Pow Sigmoid Gelu Mish Softplus",
     "products": "MatMul Gemm Einsum",
     "convolutions": "Conv ConvTranspose",
-    "windows": "MaxPool AveragePool LpPool GlobalAveragePool GlobalMaxPool LRN",
+    "windows": "MaxPool AveragePool LpPool GlobalAveragePool GlobalMaxPool LRN "
+               "RoiAlign MaxRoiPool",
     "rows": "ReduceSum ReduceMax ReduceMean ReduceProd ReduceL2 ReduceLogSumExp ArgMax ArgMin "
             "Softmax LogSoftmax Hardmax LayerNormalization InstanceNormalization "
             "GroupNormalization RMSNormalization BatchNormalization",

@@ -252,6 +252,12 @@ def cache_axis(operator, version, case):
         yield value, True
 
 
+def pooled_shape(operator, version, case):
+    for value in ([2, 0], [-MOST - 1, 2], [2], [2, 2, 2], []):
+        yield value, True
+    yield [4, 5], False
+
+
 # By attribute; where operators differ, by (operator, attribute).
 KINDS = {
     "auto_pad": words("SAME_UPPER"), "direction": words("LEFT"), "round_mode": words("up"),
@@ -260,6 +266,8 @@ KINDS = {
     "coordinate_transformation_mode": words("asymmetric"),
     "keep_aspect_ratio_policy": words("stretch"), "equation": equation,
     ("GridSample", "mode"): words("nearest"), "padding_mode": words("border"),
+    ("RoiAlign", "mode"): words("max"),
+    ("RoiAlign", "coordinate_transformation_mode"): words("half_pixel"),
     **{name: flag for name in (
         "align_corners allowzero antialias ceil_mode count_include_pad detect_negative detect_positive "
         "exclude_outside exclusive fmod keepdims noop_with_empty_axes reverse saturate "
@@ -277,11 +285,13 @@ KINDS = {
     "output_padding": each_at_least(0, spatial), "output_shape": each_at_least(0, spatial),
     ("Pad", "pads"): pads2,
     "group": groups, "num_groups": groups, "blocksize": at_least(1), "size": at_least(1),
+    "output_height": at_least(1), "output_width": at_least(1),
+    "sampling_ratio": at_least(0), "pooled_shape": pooled_shape,
     "num_outputs": groups, "batch_dims": batch_dims, "p": p_norm, "split": split_sizes,
     "ratio": ratio, "scales": scales, "starts": slice_bounds, "ends": slice_bounds,
     **{name: real for name in (
         "alpha beta gamma bias lambd epsilon momentum extrapolation_value cubic_coeff_a min max "
-        "value_float scale softcap").split()},
+        "value_float scale softcap spatial_scale").split()},
     "q_num_heads": groups, "kv_num_heads": groups, "softmax_precision": float_types,
     "qk_matmul_output_mode": one_of(4), "batch_axis": one_of(2), "time_axis": one_of(2),
     ("Pad", "value"): real, ("Constant", "value"): anything, "value": one_element,
@@ -423,6 +433,12 @@ def crop_sizes(operator, case, array):
     yield numpy.concatenate([array[:-1], like(array, -1)]), True
 
 
+def images_input(operator, case, array):
+    for value in (len(case.inputs[0]), -1):
+        yield numpy.full_like(array, value), True
+    yield array[:-1], True
+
+
 INPUTS = {
     "axes": axes_input, ("CumSum", "axis"): axes_input, ("CumProd", "axis"): axes_input,
     "shape": sizes_input, ("ConstantOfShape", "input"): sizes_input, "repeats": repeats_input,
@@ -431,7 +447,7 @@ INPUTS = {
     ("Resize", "sizes"): resize_sizes_input, "roi": roi_input, "ratio": ratio_input,
     **{(name, "indices"): indices_input for name in ("Gather", "GatherElements", "GatherND", "ScatterElements",
                                                      "ScatterND")},
-    ("ReverseSequence", "sequence_lens"): lengths_input,
+    ("ReverseSequence", "sequence_lens"): lengths_input, ("RoiAlign", "batch_indices"): images_input,
     ("OneHot", "values"): two_numbers, ("Range", "start"): one_number, ("Trilu", "k"): one_number,
     ("DFT", "dft_length"): one_count, ("STFT", "frame_step"): one_count, ("STFT", "frame_length"): one_count,
     ("AffineGrid", "size"): grid_sizes, ("CenterCropPad", "shape"): crop_sizes,

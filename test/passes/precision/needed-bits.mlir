@@ -346,17 +346,25 @@ func.func @rests(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
 
 // -----
 
-// Positions keep their bits.
+// Positions keep their bits where ONNX has a type of their own for them; with regions, which have the type of what is
+// read there, all does.
 // CHECK-LABEL: func @positions(
 // CHECK: %[[F:.*]] = onnx.MatMul({{.*}} -> tensor<1x1x4x4xf16>
 // CHECK: %[[G:.*]] = onnx.MatMul({{.*}} -> tensor<1x2x2x2xf32>
 // CHECK: onnx.GridSample(%[[F]], %[[G]]) {{.*}}: (tensor<1x1x4x4xf16>, tensor<1x2x2x2xf32>) -> tensor<1x1x2x2xf16>
-// expected-remark @+1 {{FP32: 1 node, FP16: 3 nodes; casts between them: 4}}
-func.func @positions(%x: tensor<1x1x4x4xf32>, %a: tensor<1x2x2x2xf32>, %v: tensor<4x4xf32>, %w: tensor<2x2xf32>) -> tensor<1x1x2x2xf32> {
+// CHECK: onnx.MatMul({{.*}} -> tensor<1x4xf32>
+// CHECK: onnx.RoiAlign({{.*}} -> tensor<1x1x1x1xf32>
+// expected-remark @+1 {{FP32: 3 nodes, FP16: 3 nodes; casts between them: 5}}
+func.func @positions(%x: tensor<1x1x4x4xf32>, %a: tensor<1x2x2x2xf32>, %v: tensor<4x4xf32>, %w: tensor<2x2xf32>,
+                     %r: tensor<1x4xf32>, %image: tensor<1xi64>) -> (tensor<1x1x2x2xf32>, tensor<1x1x1x1xf32>) {
   %0 = onnx.MatMul(%x, %v) : (tensor<1x1x4x4xf32>, tensor<4x4xf32>) -> tensor<1x1x4x4xf32>
   // expected-remark @+1 {{kept in FP32: what it makes goes into GridSample '(unnamed)', which takes it in FP32}}
   %1 = onnx.MatMul(%a, %w) : (tensor<1x2x2x2xf32>, tensor<2x2xf32>) -> tensor<1x2x2x2xf32>
   %2 = onnx.GridSample(%0, %1) : (tensor<1x1x4x4xf32>, tensor<1x2x2x2xf32>) -> tensor<1x1x2x2xf32>
   %3 = onnx.MatMul(%2, %w) : (tensor<1x1x2x2xf32>, tensor<2x2xf32>) -> tensor<1x1x2x2xf32>
-  return %3 : tensor<1x1x2x2xf32>
+  // expected-remark @+1 {{kept in FP32: what it makes goes into RoiAlign '(unnamed)', which takes it in FP32}}
+  %4 = onnx.MatMul(%r, %v) : (tensor<1x4xf32>, tensor<4x4xf32>) -> tensor<1x4xf32>
+  // expected-remark @+1 {{kept in FP32: its regions have the type of what it reads, and too few bits in FP16}}
+  %5 = onnx.RoiAlign(%0, %4, %image) : (tensor<1x1x4x4xf32>, tensor<1x4xf32>, tensor<1xi64>) -> tensor<1x1x1x1xf32>
+  return %3, %5 : tensor<1x1x2x2xf32>, tensor<1x1x1x1xf32>
 }
