@@ -182,6 +182,7 @@ constexpr ValueRule rules[] = {
     {"LRN", "size", notBelow, "", 1},
     {"Attention", "kv_num_heads", notBelow, "", 1},
     {"Attention", "q_num_heads", notBelow, "", 1},
+    {"DeformConv", "offset_group", notBelow, "", 1},
     {"MaxRoiPool", "pooled_shape", notBelow, "", 1},
     {"RoiAlign", "output_height", notBelow, "", 1},
     {"RoiAlign", "output_width", notBelow, "", 1},

@@ -150,6 +150,7 @@ constexpr Difference differences[] = {
      "ceil_mode, auto_pad and Indices are as their text says", kText},
     {"GridSample", reflectsCorners, "a dimension of one element is reflected to that element",
      kText},
+    {"DeformConv", hasOneElement, "a dimension of one element is sampled as any other", kText},
     {"OneHot", always, "an index outside of the depth is off everywhere", kText},
     {"LRN", always, "squares of the channels around are summed", kText},
     {"ReduceLogSumExp", isReal, "the result of nothing but -inf is -inf", kText},

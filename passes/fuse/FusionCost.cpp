@@ -456,6 +456,17 @@ bool isSurelyWellFormed(const Description &producer, const Description &consumer
          within(results, 0, limits.results);
 }
 
+/// Whether it is a product of several rows and columns, though perhaps too few for tiles.
+static bool isMatrixProduct(const Description &description) {
+  std::optional<Product> product = matchProduct(description.computation);
+  return product && llvm::all_of(ArrayRef{ArrayRef(product->rows), ArrayRef(product->columns)},
+                                 [&](ArrayRef<unsigned> loops) {
+                                   return llvm::any_of(loops, [&](unsigned loop) {
+                                     return product->ranges[loop] != 1;
+                                   });
+                                 });
+}
+
 std::string whyMalformed(const Description &producer, const Description &consumer,
                          const Description &merged, const FusionLimits &limits) {
   using Form = DispatchForm;
@@ -474,6 +485,10 @@ std::string whyMalformed(const Description &producer, const Description &consume
     expected = Form::ProductOfRows;
   if (CAMEO_MUTANT(4, merged.form != expected, false))
     return "together they would not be " + nameOf(expected) + " any more";
+  // A small product that is taken for a window would gather each element once for each row.
+  if (producer.form == Form::Pointwise && consumer.form == Form::Window &&
+      isMatrixProduct(consumer) && !isMatrixProduct(merged))
+    return "together they would not be " + nameOf(Form::Product) + " any more";
   bool isOfProduct = merged.form == Form::Product || merged.form == Form::ProductOfRows;
   if (isOfProduct && !isReadInOrder(productIn(merged)))
     return "neighbours of the product would not lie side by side in its operand";

@@ -20,7 +20,6 @@ StringRef nearestForm(StringRef op) {
       .Cases("Bernoulli", "Multinomial", given)
       .Cases("RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", given)
       .Cases("Compress", "NonZero", "Where, which keeps the size")
-      .Case("DeformConv", "Conv")
       .Cases("GRU", "LSTM", "RNN", "its steps as MatMul, Add, Sigmoid and Tanh")
       .Case("If",
             "a condition that is a constant or known from shapes, or Where on the results of both")

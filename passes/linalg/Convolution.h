@@ -41,6 +41,9 @@ struct GroupedOperands {
 };
 GroupedOperands groupedOperands(Lowering &l, mlir::Location loc, const Convolution &conv);
 
+/// The convolution as one dispatch, in its result's sizes.
+Lowered convolve(Lowering &l, mlir::Location loc, const Convolution &conv);
+
 /// Inside a dispatch: a tensor with zeros around its last dimensions.
 mlir::Value padWithZeros(Lowering &l, mlir::OpBuilder &b, mlir::Location loc, const Lowered &input,
                          const Sizes &before, const Sizes &after);

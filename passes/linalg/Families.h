@@ -27,5 +27,6 @@ void registerSoftmaxOperators(OperatorTable &table);
 void registerAttention(OperatorTable &table);
 void registerEinsum(OperatorTable &table);
 void registerConvTranspose(OperatorTable &table);
+void registerDeformConv(OperatorTable &table);
 
 } // namespace cameo

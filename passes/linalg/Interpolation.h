@@ -1,4 +1,4 @@
-// Interpolation between elements inside dispatches: GridSample, and weights of Resize.
+// Interpolation between elements inside dispatches: GridSample, DeformConv, and weights of Resize.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

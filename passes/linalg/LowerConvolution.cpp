@@ -12,29 +12,33 @@ using namespace mlir;
 
 namespace cameo {
 
-static LogicalResult lowerConv(Operation *op, Lowering &l) {
-  FailureOr<Convolution> conv = readConvolution(op, l, onnx::inferConv);
-  if (failed(conv))
-    return failure();
-  Location loc = op->getLoc();
-  GroupedOperands operands = groupedOperands(l, loc, *conv);
+Lowered convolve(Lowering &l, Location loc, const Convolution &conv) {
+  GroupedOperands operands = groupedOperands(l, loc, conv);
   const Sizes &out = operands.out;
-  ConvolutionLoops loops = convolutionLoops(op->getContext(), *conv);
-  Type type = conv->x.elementType;
+  ConvolutionLoops loops = convolutionLoops(loc.getContext(), conv);
+  Type type = conv.x.elementType;
   Value sum = l.build.dispatch(
       loc, OutputSpec{out, type}, [&](OpBuilder &b, Location at, ValueRange inits) {
         Value padded = padWithZeros(l, b, at, operands.input, operands.before, operands.after);
         Value product = contract(b, at, padded, loops.input, operands.weight.tensor, loops.weight,
                                  out, loops.out, type, loops.iterators, l);
-        return SmallVector<Value>{addBias(l, b, at, *conv, product, inits[0], out)};
+        return SmallVector<Value>{addBias(l, b, at, conv, product, inits[0], out)};
       })[0];
-  l.define(op, 0, l.build.reshape(loc, Lowered{sum, out, type}, conv->result));
+  return l.build.reshape(loc, Lowered{sum, out, type}, conv.result);
+}
+
+static LogicalResult lowerConv(Operation *op, Lowering &l) {
+  FailureOr<Convolution> conv = readConvolution(op, l, onnx::inferConv);
+  if (failed(conv))
+    return failure();
+  l.define(op, 0, convolve(l, op->getLoc(), *conv));
   return success();
 }
 
 void registerConvolutionOperators(OperatorTable &table) {
   table["Conv"] = {lowerConv};
   registerConvTranspose(table);
+  registerDeformConv(table);
 }
 
 } // namespace cameo

@@ -210,7 +210,7 @@ ChannelPaths::ChannelPaths(func::FuncOp function, Names names) {
 static std::optional<int64_t> madeAxis(Value value, const llvm::DenseMap<Value, int64_t> &axes) {
   Operation *op = value.getDefiningOp();
   if (policyOf(op).role == Role::Product && rankOf(value) >= 2)
-    return isa<onnx::ConvOp, onnx::ConvTransposeOp>(op) ? 1 : rankOf(value) - 1;
+    return isa<onnx::ConvOp, onnx::ConvTransposeOp, onnx::DeformConvOp>(op) ? 1 : rankOf(value) - 1;
   bool isPool = isa<onnx::AveragePoolOp, onnx::GlobalAveragePoolOp>(op);
   if (!isPool && policyOf(op).role != Role::Elementwise)
     return std::nullopt;

@@ -86,6 +86,7 @@ static constexpr PolicyRow kPolicy[] = {
     {"Cosh", Role::Ranged, kGrows},
     {"CumProd", Role::Ranged, kGrows},
     {"CumSum", Role::Ranged, kGrows},
+    {"DeformConv", Role::Product},
     {"DepthToSpace", Role::Movement},
     {"DequantizeLinear", Role::Full, kScales},
     with(&PolicyRow::divisors, operand(1), {"Div", Role::Elementwise}),

@@ -732,6 +732,29 @@ def regions(g, name):
           output_height=pooled[0], output_width=pooled[1])
 
 
+@operator("DeformConv")
+def deform_conv(g, name):
+    x = g.pick(lambda v: is_batch_of_images(v) and v.fixed)
+    kernel, filters = (g.integer(1, 3), g.integer(1, 3)), 4
+    channels = x.dims[1]
+    group, offset_group = (g.choose([1, channels]) for _ in range(2))
+    filters = group * g.integer(1, 2)
+    attributes = window(kernel, x.dims[2:], g)
+    attributes.pop("auto_pad", None)
+    out = window_dims(g, x.dims[2:], kernel, **attributes)
+    if any(not isinstance(dim, int) or dim < 1 for dim in out):
+        raise Redraw()
+    taps = kernel[0] * kernel[1] * offset_group
+
+    def normal(*shape):
+        return g.constant(g.random.standard_normal(shape).astype(F32))
+
+    g.add(name, [x, normal(filters, channels // group, *kernel), normal(x.dims[0], 2 * taps, *out),
+                 normal(filters) if g.chance(0.5) else None,
+                 normal(x.dims[0], taps, *out) if g.chance(0.5) else None],
+          (x.dims[0], filters, *out), group=group, offset_group=offset_group, **attributes)
+
+
 # --- shapes as values
 
 @operator("Shape", "Size")

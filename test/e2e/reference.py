@@ -121,6 +121,39 @@ def max_roi_pool(node, x, rois):
     return result
 
 
+def deform_conv(node, x, w, offset, bias=None, mask=None):
+    """Of any rank; ONNX Runtime and onnx's evaluator have images alone."""
+    spatial, batch, channels = x.ndim - 2, len(x), x.shape[1]
+    kernel, out = w.shape[2:], offset.shape[2:]
+    strides, dilations = (attribute_of(node, name, [1] * spatial) for name in ("strides", "dilations"))
+    pads = attribute_of(node, "pads", [0] * 2 * spatial)
+    groups, parts = attribute_of(node, "group", 1), attribute_of(node, "offset_group", 1)
+    moved = offset.reshape(batch, parts, *kernel, spatial, *out).astype(numpy.float64)
+    factors = numpy.ones((batch, parts, *kernel, *out)) if mask is None else mask.reshape(batch, parts, *kernel, *out)
+    parted = x.reshape(batch, parts, channels // parts, *x.shape[2:]).astype(numpy.float64)
+    lead = [axis.reshape(axis.shape + (1,) * spatial) for axis in numpy.ogrid[:batch, :parts]]
+    columns = numpy.zeros((batch, channels, *kernel, *out))
+    for tap in numpy.ndindex(*kernel):
+        places = [moved[(slice(None), slice(None), *tap, i)]
+                  + (numpy.arange(out[i]) * strides[i] - pads[i] + tap[i] * dilations[i]).reshape(
+                      [-1 if j == i else 1 for j in range(spatial)]) for i in range(spatial)]
+        for corner in numpy.ndindex(*[2] * spatial):
+            indices = [numpy.floor(place).astype(int) + step for place, step in zip(places, corner)]
+            weight = numpy.prod([1 - abs(place - index) for place, index in zip(places, indices)], axis=0)
+            for index, size in zip(indices, x.shape[2:]):
+                weight = numpy.where((index >= 0) & (index < size), weight, 0)
+            clipped = [index.clip(0, size - 1) for index, size in zip(indices, x.shape[2:])]
+            found = numpy.moveaxis(parted[(*lead, slice(None), *clipped)], -1, 2)
+            found = found * (weight * factors[(slice(None), slice(None), *tap)])[:, :, None]
+            columns[(slice(None), slice(None), *tap)] += found.reshape(batch, channels, *out)
+    columns = columns.reshape(batch, groups, -1, int(numpy.prod(out)))
+    result = w.reshape(groups, len(w) // groups, -1).astype(numpy.float64) @ columns
+    result = result.reshape(batch, len(w), *out)
+    if bias is not None:
+        result += bias.reshape(-1, *[1] * spatial)
+    return result.astype(x.dtype)
+
+
 def is_wrong_at_runtime(model, feed):
     """Whether ONNX Runtime computes something else than the specification says: it adds signed numbers
     times unsigned ones as if both were unsigned, saturates floats of 8 bits unasked, and transforms of 600 numbers
@@ -143,6 +176,8 @@ def formula_for(node, opset, feed):
         return log_sum(lambda x: x)
     if integers and node.op_type == "ReduceLogSumExp":
         return log_sum(numpy.exp)
+    if node.op_type == "DeformConv" and next(iter(feed.values())).ndim != 4:
+        return deform_conv
     if node.op_type == "MaxRoiPool" and opset >= 22:
         return max_roi_pool
     return {"GlobalLpPool": global_lp_pool, "LRN": lrn,

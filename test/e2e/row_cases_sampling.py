@@ -71,3 +71,49 @@ def max_roi_pool(name, version):
     yield Case("scaled", [x, rois], {"pooled_shape": [2, 3], "spatial_scale": 0.75})
     yield Case("halves", [x, rois], {"pooled_shape": [1, 4], "spatial_scale": 0.5})
     yield Case("fixed", [x, Fixed(rois)], {"pooled_shape": [2, 2]})
+
+
+def deformed(name, *, channels=4, filters=6, size=(6, 7), kernel=(3, 3), groups=1, offset_groups=1, mask=True,
+             bias=True, reach=1.5, dtype=F32, change=lambda weights: weights, **attributes):
+    """Inputs for a convolution of two images whose taps move by about `reach` elements."""
+    strides = attributes.get("strides", [1] * len(size))
+    dilations = attributes.get("dilations", [1] * len(size))
+    pads = attributes.get("pads", [0] * 2 * len(size))
+    out = [(n + before + after - (k - 1) * dilation - 1) // stride + 1
+           for n, k, stride, dilation, before, after in
+           zip(size, kernel, strides, dilations, pads[:len(size)], pads[len(size):])]
+    taps = int(numpy.prod(kernel)) * offset_groups
+    weights = normal(filters, channels // groups, *kernel)
+    weights /= numpy.sqrt(weights[0].size, dtype=F32)  # columns are rounded: sums are as large as they
+    inputs = [normal(2, channels, *size), change(weights),
+              reach * normal(2, taps * len(size), *out), normal(filters) if bias else None,
+              uniform(0, 1, 2, taps, *out) if mask else None]
+    while inputs[-1] is None:
+        inputs.pop()
+    return Case(name, [value if value is None or isinstance(value, Fixed) else value.astype(dtype)
+                       for value in inputs],
+                {"group": groups, "offset_group": offset_groups, **attributes})
+
+
+@operator("DeformConv")
+def deform_conv(name, version):
+    yield deformed("plain", mask=False, bias=False)
+    yield deformed("mask", bias=False)
+    yield deformed("bias", mask=False)
+    yield deformed("mask-bias", kernel_shape=[3, 3])
+    yield deformed("weights", change=Fixed)
+    yield deformed("groups", groups=2)
+    yield deformed("offset-groups", offset_groups=2)
+    yield deformed("both-groups", groups=2, offset_groups=4)
+    yield deformed("depthwise", groups=4, filters=4, offset_groups=4)
+    yield deformed("strides", strides=[2, 1], pads=[1, 1, 2, 0])
+    yield deformed("dilations", dilations=[2, 1], pads=[1, 2, 1, 2])
+    yield deformed("pads", pads=[2, 0, 1, 3])
+    yield deformed("kernel", kernel=(1, 2))
+    yield deformed("point", kernel=(1, 1), reach=0.5)
+    yield deformed("far", reach=20)
+    yield deformed("wide", channels=16, filters=32, size=(9, 10), pads=[1, 1, 1, 1], change=Fixed)
+    yield deformed("line", size=(9,), kernel=(3,), offset_groups=2, strides=[2], pads=[1, 2])
+    yield deformed("volume", size=(4, 5, 3), kernel=(2, 3, 2), groups=2, dilations=[1, 2, 1])
+    for label, dtype in (("float64", F64), ("float16", F16)):
+        yield deformed(label, dtype=dtype)

@@ -32,7 +32,7 @@ TRIES, DRAWN = 200, 1  # of an operator
 GRAPHS = 48
 # Operators that nothing empty is drawn for: they choose among elements or go by sizes, or ONNX Runtime
 # refuses it.
-NEVER_EMPTY = {"Attention", "DepthToSpace", "GatherElements", "GatherND", "GridSample",
+NEVER_EMPTY = {"Attention", "DeformConv", "DepthToSpace", "GatherElements", "GatherND", "GridSample",
                "GroupNormalization", "MaxRoiPool", "Pad", "Resize", "RoiAlign", "SpaceToDepth"}
 ROWS = ("ReduceMax", "ReduceMean", "ArgMax", "Softmax")
 # Of dimensions that are open: multiples of what memory reads at once, and others.

@@ -68,7 +68,7 @@ FAMILIES = {
                    "IsInf IsNaN Cast HardSwish",
     "functions": "Acos Asinh Atan Cos Erf Exp Log Sin Tan Tanh Pow Sigmoid Gelu Mish Softplus",
     "products": "MatMul Gemm Einsum",
-    "convolutions": "Conv ConvTranspose",
+    "convolutions": "Conv ConvTranspose DeformConv",
     "windows": "MaxPool AveragePool LpPool GlobalAveragePool GlobalMaxPool LRN "
                "RoiAlign MaxRoiPool",
     "rows": "ReduceSum ReduceMax ReduceMean ReduceProd ReduceL2 ReduceLogSumExp ArgMax ArgMin "

@@ -228,11 +228,8 @@ static FailureOr<Windows> transposedWindows(SizeBuilder &s, Operation *op, const
 
 //===-- Convolutions --------------------------------------------------------------------------===//
 
-static LogicalResult checkBias(SizeBuilder &s, Operation *op, ArrayRef<Sizes> operands,
-                               OpFoldResult count, StringRef what) {
-  if (operands.size() < 3)
-    return success();
-  const Sizes &bias = operands[2];
+static LogicalResult checkBias(SizeBuilder &s, Operation *op, const Sizes &bias, OpFoldResult count,
+                               StringRef what) {
   if (bias.size() != 1)
     return s.refuse(op, "the bias has rank " + Twine(bias.size()) + ", needs 1");
   return s.check(op, s.equal(bias[0], count), "the bias has {0} values for {1} " + what, bias[0],
@@ -261,7 +258,7 @@ FailureOr<WindowShape> inferConv(SizeBuilder &s, Operation *op, ArrayRef<Sizes> 
   ArrayRef<OpFoldResult> kernel = ArrayRef(w).drop_front(2);
   if (failed(checkKernelShape(s, op, kernel)) ||
       failed(checkConvChannels(s, op, x, w, intAttribute(op, "group", 1))) ||
-      failed(checkBias(s, op, operands, w[0], "filters")))
+      (operands.size() > 2 && failed(checkBias(s, op, operands[2], w[0], "filters"))))
     return failure();
   FailureOr<Windows> windows = slidingWindows(s, op, x, kernel);
   if (failed(windows))
@@ -270,6 +267,61 @@ FailureOr<WindowShape> inferConv(SizeBuilder &s, Operation *op, ArrayRef<Sizes> 
   for (const Window &window : *windows)
     result.push_back(window.count);
   return WindowShape{*windows, result};
+}
+
+/// Reports or checks sizes of a DeformConv's offsets or mask, `perTap` channels of which are of one
+/// tap in one group.
+static LogicalResult checkPerTap(SizeBuilder &s, Operation *op, const Sizes &sizes,
+                                 const WindowShape &shape, ArrayRef<OpFoldResult> kernel,
+                                 int64_t perTap, StringRef what) {
+  if (sizes.size() != shape.result.size())
+    return s.refuse(op, "the " + what + " has rank " + Twine(sizes.size()) + ", X rank " +
+                            Twine(shape.result.size()) + "; both need one rank");
+  int64_t groups = intAttribute(op, "offset_group", 1);
+  OpFoldResult channels = s.mul(s.product(kernel), s.index(groups * perTap));
+  if (failed(s.check(op, s.equal(sizes[0], shape.result[0]),
+                     "batch sizes {0} and {1} of the " + what + " and X differ", sizes[0],
+                     shape.result[0])) ||
+      failed(s.check(op, s.equal(sizes[1], channels),
+                     "the " + what + " has {0} channels; kernel and offset_group need {1}",
+                     sizes[1], channels)))
+    return failure();
+  for (auto [size, count] :
+       llvm::zip(ArrayRef(sizes).drop_front(2), ArrayRef(shape.result).drop_front(2)))
+    if (failed(s.check(op, s.equal(size, count),
+                       "the " + what + " has a size of {0} for {1} positions of the window", size,
+                       count)))
+      return failure();
+  return success();
+}
+
+FailureOr<WindowShape> inferDeformConv(SizeBuilder &s, Operation *op, ArrayRef<Sizes> operands) {
+  const Sizes &x = operands[0], &w = operands[1];
+  if (x.size() < 3 || w.size() != x.size())
+    return s.refuse(op, "X of rank " + Twine(x.size()) + ", W of rank " + Twine(w.size()) +
+                            "; both need one rank of 3 or more");
+  ArrayRef<OpFoldResult> kernel = ArrayRef(w).drop_front(2);
+  OpFoldResult groups = s.index(intAttribute(op, "offset_group", 1));
+  if (failed(checkKernelShape(s, op, kernel)) ||
+      failed(checkConvChannels(s, op, x, w, intAttribute(op, "group", 1))) ||
+      failed(s.check(op, s.equal(s.rem(x[1], groups), s.index(0)),
+                     "{0} channels are not a multiple of offset_group {1}", x[1], groups)) ||
+      (!isAbsent(op, 3) && failed(checkBias(s, op, operands[3], w[0], "filters"))))
+    return failure();
+  FailureOr<Windows> windows = slidingWindows(s, op, x, kernel);
+  if (failed(windows))
+    return failure();
+  WindowShape shape{*windows, {x[0], w[0]}};
+  for (const Window &window : *windows)
+    shape.result.push_back(window.count);
+  for (OpFoldResult size : ArrayRef(x).drop_front(2))
+    if (failed(s.check(op, s.less(s.index(0), size),
+                       "the input has a spatial size of {0}; it must be 1 or more", size)))
+      return failure();
+  if (failed(checkPerTap(s, op, operands[2], shape, kernel, windows->size(), "offset")) ||
+      (!isAbsent(op, 4) && failed(checkPerTap(s, op, operands[4], shape, kernel, 1, "mask"))))
+    return failure();
+  return shape;
 }
 
 FailureOr<WindowShape> inferConvTranspose(SizeBuilder &s, Operation *op, ArrayRef<Sizes> operands) {
@@ -289,7 +341,7 @@ FailureOr<WindowShape> inferConvTranspose(SizeBuilder &s, Operation *op, ArrayRe
   Sizes result{x[0], s.mul(w[1], group)};
   for (const Window &window : *windows)
     result.push_back(window.input);
-  if (failed(checkBias(s, op, operands, result[1], "channels")))
+  if (operands.size() > 2 && failed(checkBias(s, op, operands[2], result[1], "channels")))
     return failure();
   return WindowShape{*windows, result};
 }
@@ -349,6 +401,7 @@ static FailureOr<Sizes> inferGlobalPoolResult(Shapes &shapes, Operation *op) {
 void registerWindowRules(RuleTable &table) {
   table["Conv"] = {inferConvolutionResult<inferConv>};
   table["ConvTranspose"] = {inferConvolutionResult<inferConvTranspose>};
+  table["DeformConv"] = {inferConvolutionResult<inferDeformConv>};
   for (StringRef name : {"MaxPool", "AveragePool", "LpPool"})
     table[name] = {inferPoolResults};
   for (StringRef name : {"GlobalMaxPool", "GlobalAveragePool", "GlobalLpPool"})

@@ -34,6 +34,9 @@ mlir::FailureOr<WindowShape> inferConv(SizeBuilder &s, mlir::Operation *op,
 /// of each, and X has one element per position.
 mlir::FailureOr<WindowShape> inferConvTranspose(SizeBuilder &s, mlir::Operation *op,
                                                 llvm::ArrayRef<Sizes> operands);
+/// `operands` are X, W, offset and, where there are any, B and mask.
+mlir::FailureOr<WindowShape> inferDeformConv(SizeBuilder &s, mlir::Operation *op,
+                                             llvm::ArrayRef<Sizes> operands);
 /// MaxPool, AveragePool and LpPool.
 mlir::FailureOr<WindowShape> inferPool(SizeBuilder &s, mlir::Operation *op, const Sizes &x);
 mlir::FailureOr<Sizes> inferGlobalPool(SizeBuilder &s, mlir::Operation *op, const Sizes &x);

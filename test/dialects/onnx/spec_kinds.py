@@ -285,7 +285,7 @@ KINDS = {
     "output_padding": each_at_least(0, spatial), "output_shape": each_at_least(0, spatial),
     ("Pad", "pads"): pads2,
     "group": groups, "num_groups": groups, "blocksize": at_least(1), "size": at_least(1),
-    "output_height": at_least(1), "output_width": at_least(1),
+    "offset_group": groups, "output_height": at_least(1), "output_width": at_least(1),
     "sampling_ratio": at_least(0), "pooled_shape": pooled_shape,
     "num_outputs": groups, "batch_dims": batch_dims, "p": p_norm, "split": split_sizes,
     "ratio": ratio, "scales": scales, "starts": slice_bounds, "ends": slice_bounds,
@@ -309,7 +309,8 @@ def outside(operator, version, name, case):
 # Other words by which a refusal may name an attribute: what it is called since.
 SYNONYMS = {"axes": ["axis"], "split": ["the parts"], "to": ["output 'output'"],
             "dtype": ["output 'output'"], "output_datatype": ["output 'output'"], "kernel_shape": ["a window of"],
-            "dilations": ["a window of"]}
+            "dilations": ["a window of", "positions of the window"], "strides": ["positions of the window"],
+            "pads": ["positions of the window"]}
 
 
 # --- of inputs: functions of (operator, case, array) that yield (array, must be refused)
