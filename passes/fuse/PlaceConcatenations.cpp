@@ -147,7 +147,7 @@ const Uses &Placer::usesOf(Value tensor) {
 /// pieces of it are pieces of the whole.
 static bool hasSizesOf(Value part, rt::ConcatOp concat) {
   for (int64_t dim = 0; dim < concat.getType().getRank(); ++dim)
-    if (dim != concat.getDim() && !(rt::sizeOf(part, dim) == rt::sizeOf(concat, dim)))
+    if (dim != int64_t(concat.getDim()) && !(rt::sizeOf(part, dim) == rt::sizeOf(concat, dim)))
       return false;
   return true;
 }

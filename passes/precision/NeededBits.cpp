@@ -278,7 +278,7 @@ std::string NeededBits::whyOf(Operation *op) const {
              : isSensitive(reader) || leavesRest(reader)
                  ? "depends on bits that " + name + " has not"
              : policyOf(reader).kept ? "takes it in FP32"
-                                   : "divides by it"))
+                                     : "divides by it"))
         .str();
   }
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
