@@ -54,21 +54,41 @@ const ChannelPaths::Channels *ChannelPaths::source(Value value, int64_t axis) {
   return keep(value, std::move(own));
 }
 
+/// The elements inside of an axis; negative where a size is open.
+static int64_t inside(RankedTensorType type, int64_t axis) {
+  int64_t count = 1;
+  for (int64_t size : type.getShape().drop_front(axis + 1))
+    count = ShapedType::isDynamic(size) || count < 0 ? -1 : count * size;
+  return count;
+}
+
 /// Channels that are one axis of what is reshaped, perhaps with all that is inside of them.
 static std::optional<std::pair<int64_t, int64_t>> reshapedAxis(RankedTensorType from,
                                                                RankedTensorType to, int64_t axis) {
-  auto inside = [](RankedTensorType type, int64_t axis) {
-    int64_t count = 1;
-    for (int64_t size : type.getShape().drop_front(axis + 1))
-      count = ShapedType::isDynamic(size) || count < 0 ? -1 : count * size;
-    return count;
-  };
   int64_t inner = inside(to, axis), all = inner * to.getDimSize(axis);
   for (int64_t at = 0; inner > 0 && at < from.getRank(); ++at) {
     int64_t within = inside(from, at);
     if (within > 0 && within % inner == 0 && !from.isDynamicDim(at) && from.getDimSize(at) > 1 &&
         from.getDimSize(at) * within == all)
       return std::pair(at, within / inner);
+  }
+  return std::nullopt;
+}
+
+/// Channels that are the inner part of an axis, with as many others around them: patches that are joined.
+static std::optional<std::pair<int64_t, int64_t>> innerAxis(RankedTensorType from,
+                                                            RankedTensorType to, int64_t axis) {
+  for (int64_t at = from.getRank() - 1; at >= 0 && !from.isDynamicDim(at); --at) {
+    if (inside(from, at) != inside(to, axis) || from.getDimSize(at) < 2)
+      continue;
+    int64_t times = 1;
+    for (int64_t around = at - 1; times * from.getDimSize(at) < to.getDimSize(axis); --around) {
+      if (around < 0 || from.isDynamicDim(around))
+        return std::nullopt;
+      times *= from.getDimSize(around);
+    }
+    if (times * from.getDimSize(at) == to.getDimSize(axis))
+      return std::pair(at, times);
   }
   return std::nullopt;
 }
@@ -100,14 +120,20 @@ std::optional<ChannelPaths::Channels> ChannelPaths::throughMovement(Operation *o
   }
   if (!isa<onnx::FlattenOp, onnx::ReshapeOp, onnx::SqueezeOp, onnx::UnsqueezeOp>(op))
     return std::nullopt;
-  auto at = reshapedAxis(from, to, axis);
-  const Channels *found = at ? trace(op->getOperand(0), at->first) : nullptr;
-  if (!found)
-    return std::nullopt;
   Channels all{axis, {}};
-  for (const Channel &channel : found->origins)
-    all.origins.insert(all.origins.end(), at->second, channel);
-  return all;
+  if (auto at = reshapedAxis(from, to, axis))
+    if (const Channels *found = trace(op->getOperand(0), at->first)) {
+      for (const Channel &channel : found->origins)
+        all.origins.insert(all.origins.end(), at->second, channel);
+      return all;
+    }
+  if (auto at = innerAxis(from, to, axis))
+    if (const Channels *found = trace(op->getOperand(0), at->first)) {
+      for (int64_t i = 0; i < at->second; ++i)
+        all.origins.insert(all.origins.end(), found->origins.begin(), found->origins.end());
+      return all;
+    }
+  return std::nullopt;
 }
 
 /// Null where channels are not whole on the way, or are others for another product.

@@ -62,7 +62,9 @@ RANDOM = {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "Rando
 
 # What values older versions do not have: operator, attribute, first version with it.
 LATER_VALUES = {("Flatten", "axis"): (11, lambda value: value < 0),
-                ("Pad", "mode"): (19, lambda value: value == b"wrap")}
+                ("Pad", "mode"): (19, lambda value: value == b"wrap"),
+                **{(name, "reduction"): (18, lambda value: value in (b"max", b"min"))
+                   for name in ("ScatterElements", "ScatterND")}}
 
 
 def as_version(model, schema):

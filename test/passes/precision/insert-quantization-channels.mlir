@@ -114,6 +114,24 @@ func.func @flattened(%x: tensor<1x2x2x2xf32> {onnx.name = "x"}) -> tensor<1x1xf3
 
 // -----
 
+// Patches of 2 x 2 are joined along channels: each channel is there four times.
+// CHECK-LABEL: func @patches(
+// CHECK: onnx.Mul(
+// CHECK: value = dense<{{\[\[}}32], [127], [32], [127], [32], [127], [32], [127]]> : tensor<8x1xi8>
+func.func @patches(%x: tensor<1x4x4x2xf32> {onnx.name = "x"}) -> tensor<1x4x1xf32> {
+  %w = onnx.Constant() {value = dense<127.0> : tensor<8x1xf32>} : () -> tensor<8x1xf32>
+  %apart = onnx.Constant() {value = dense<[1, 2, 2, 2, 2, 2]> : tensor<6xi64>} : () -> tensor<6xi64>
+  %joined = onnx.Constant() {value = dense<[1, 4, 8]> : tensor<3xi64>} : () -> tensor<3xi64>
+  %0 = onnx.Relu(%x) : (tensor<1x4x4x2xf32>) -> tensor<1x4x4x2xf32> loc("moved")
+  %1 = onnx.Reshape(%0, %apart) : (tensor<1x4x4x2xf32>, tensor<6xi64>) -> tensor<1x2x2x2x2x2xf32> loc("apart")
+  %2 = onnx.Transpose(%1) {perm = array<i64: 0, 1, 3, 2, 4, 5>} : (tensor<1x2x2x2x2x2xf32>) -> tensor<1x2x2x2x2x2xf32> loc("turned")
+  %3 = onnx.Reshape(%2, %joined) : (tensor<1x2x2x2x2x2xf32>, tensor<3xi64>) -> tensor<1x4x8xf32> loc("flat")
+  %4 = onnx.MatMul(%3, %w) : (tensor<1x4x8xf32>, tensor<8x1xf32>) -> tensor<1x4x1xf32>
+  return %4 : tensor<1x4x1xf32>
+}
+
+// -----
+
 // Means are recorded without factors: a weight of 0.4 is lost, and with it 0.4 times a mean of 2, which is 6 steps of 0.125.
 // BIAS-LABEL: func @corrected(
 // BIAS: onnx.Mul(
