@@ -171,7 +171,7 @@ public:
     });
   }
 
-  /// Whether a value has elements, all of which were 0.
+  /// True of a value that has elements, all of which were 0.
   bool isAlwaysZero(StringRef name) const {
     return llvm::any_of(llvm::zip(taps, histograms), [&](auto pair) {
       auto &[tap, histogram] = pair;

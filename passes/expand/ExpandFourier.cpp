@@ -95,7 +95,7 @@ public:
         auto [re, im] = scaledRoot(n * k, length);
         double times = k == 0 || 2 * k == length ? 1 : 2;
         table[2 * k * length + n] = times * re;
-        // What is its own conjugate has no imaginary part.
+        // A number that is its own conjugate has no imaginary part.
         table[(2 * k + 1) * length + n] = times == 1 ? 0 : -times * im;
       }
     Value product = e.emit(

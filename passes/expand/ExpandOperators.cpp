@@ -6,7 +6,7 @@
 //   %2 = onnx.GatherElements(%1, Unsqueeze(%labels)) {axis = 1}
 //   %0 = onnx.ReduceMean(Neg(Squeeze(%2)))
 //
-// What cannot be written so keeps the reason, which the report of all that cannot be compiled tells. Sizes are inferred
+// An operator that cannot be written so keeps the reason, which the report of all refusals tells. Sizes are inferred
 // on the way, of what was emitted, too: one expansion may need what another one yields.
 //
 // SPDX-License-Identifier: Apache-2.0

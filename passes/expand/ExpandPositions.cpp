@@ -132,7 +132,7 @@ static LogicalResult expandCenterCropPad(Expander &e) {
   Value found = e.emit("Gather", {e.emit("Shape", {e.operand(0)}), e.ints(axes)},
                        {e.with("axis", int64_t(0))});
   Value zero = e.scalar(0, integer), two = e.scalar(2, integer);
-  // What is cut off or filled up on both sides; of an odd number, less in front.
+  // Both sides are cut or filled alike; of an odd number, less is in front.
   auto more = [&](Value a, Value b) { return e.emit("Max", {e.emit("Sub", {a, b}), zero}); };
   Value start = e.emit("Div", {more(found, wanted), two});
   Value end = e.emit("Add", {start, e.emit("Min", {found, wanted})});

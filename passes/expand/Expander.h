@@ -1,4 +1,4 @@
-// What writing an operator as others is written in.
+// The vocabulary of expansions: operators that are written as others.
 //
 // An expansion is a function in one table (ExpandOperators.cpp). It reads operands, attributes and sizes, emits
 // operators of ONNX in front of the one that it stands for, and gives a value for each result. Tables of numbers

@@ -118,7 +118,7 @@ private:
     return b.create<tensor::ExtractSliceOp>(loc, source, offsets, sizes, strides);
   }
 
-  /// As many along a dimension as there are members.
+  /// The first elements along a dimension, one for each member.
   Value firstMembers(Value source, int64_t dim) {
     SmallVector<OpFoldResult> sizes = sizesOf(source);
     if (isConstantIntValue(sizes[dim], batch.count))

@@ -456,7 +456,7 @@ bool isSurelyWellFormed(const Description &producer, const Description &consumer
          within(results, 0, limits.results);
 }
 
-/// Whether it is a product of several rows and columns, though perhaps too few for tiles.
+/// True of a product of several rows and columns, though perhaps too few for tiles.
 static bool isMatrixProduct(const Description &description) {
   std::optional<Product> product = matchProduct(description.computation);
   return product && llvm::all_of(ArrayRef{ArrayRef(product->rows), ArrayRef(product->columns)},

@@ -39,7 +39,7 @@ private:
   mlir::Type type;
 };
 
-/// Whether a host float is this number.
+/// True if a host float is this number.
 bool isNumber(mlir::OpFoldResult ofr, double value);
 
 } // namespace cameo

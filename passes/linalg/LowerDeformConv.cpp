@@ -4,7 +4,7 @@
 //     columns[n, c * K + k, o...] = mask * X[n, c, o * stride + k * dilation - pad + offset]
 //     Y[n, g * F + f, o...] = sum over i of W[g * F + f, i] * columns[n, g * I + i, o...]
 //
-// What is read between elements is interpolated, with zeros around X. Positions are computed in
+// Values between elements are interpolated, with zeros around X. Positions are computed in
 // FP32 (FP64 of FP64), whatever offsets are stored in.
 //
 // SPDX-License-Identifier: Apache-2.0

@@ -17,7 +17,7 @@ using namespace mlir;
 
 namespace cameo {
 
-/// Of X and of regions alike.
+/// X and regions have it alike.
 static Type computedIn(OpBuilder &b, Type type) {
   return type.isF64() ? Type(b.getF64Type()) : Type(b.getF32Type());
 }
@@ -54,7 +54,7 @@ struct BinSamples {
   Value isCut; // whether there are others
 };
 
-/// Where a sample is along a dimension.
+/// The place of a sample along a dimension.
 struct Sample {
   Value low, high; // indices of the elements around it
   Value lowWeight, highWeight;

@@ -82,7 +82,7 @@ static bool onlyMoves(Operation *op) {
   return policyOf(op).role == Role::Movement && llvm::any_of(op->getResults(), isFP32);
 }
 
-/// Whether products read it, as it is or moved: it has lost its bits there in any case.
+/// True of a value that products read, as it is or moved: it has lost its bits there in any case.
 static bool isReadByProducts(Value value, unsigned depth = 4) {
   return llvm::any_of(value.getUsers(), [&](Operation *user) {
     Role role = policyOf(user).role;
@@ -91,8 +91,8 @@ static bool isReadByProducts(Value value, unsigned depth = 4) {
   });
 }
 
-/// What reads nothing but inputs and constants, without a product between, as long as it grows with inputs; what adds
-/// such a value to others, if products do not read it; and of that what computes or leads to what does.
+/// Nodes that read nothing but inputs and constants, without a product between, as long as they grow with inputs; nodes
+/// that add such a value to others, if products do not read it; of these those that compute, or lead to such as do.
 void NeededBits::findInputWork(Block &block) {
   llvm::DenseSet<Value> fromInputs, grown;
   SmallVector<Operation *> found;
@@ -150,7 +150,7 @@ static bool rounds(Operation *op) {
          (isa<onnx::CastOp>(op) && isInteger(op->getResult(0)) && isFP32(op->getOperand(0)));
 }
 
-/// Whether `value` is computed of `source` elementwise, and rounded to integers on the way.
+/// True if `value` is computed of `source` elementwise, and rounded to integers on the way.
 static bool isRounded(Value value, Value source, bool isMet, unsigned depth) {
   if (value == source)
     return isMet;
@@ -173,7 +173,7 @@ static bool takesFraction(Operation *op) {
          isRounded(op->getOperand(0), op->getOperand(1), false, kMostBetween);
 }
 
-/// Whether a constant takes away what a function with bounds goes up to, and leaves how far it is from that: 1 -
+/// True of a constant that takes away a function's bound, and leaves how far the function is from that: 1 -
 /// Sigmoid(x), Exp(x) - 1.
 bool NeededBits::leavesRest(Operation *op) const {
   if (!isa<onnx::SubOp, onnx::AddOp>(op))

@@ -19,7 +19,7 @@ using namespace mlir;
 namespace cameo {
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-/// What numbers of which nothing is known are taken to go up to where they are multiplied by a constant.
+/// Numbers of which nothing is known are taken to go up to this where a constant multiplies them.
 static constexpr double kUsual = 8;
 /// FP16's least normal number.
 static constexpr double kLeastNormal = 0x1p-14;
@@ -169,7 +169,7 @@ bool isSquare(Operation *op) {
   return isa<onnx::MulOp>(op) && op->getOperand(0) == op->getOperand(1);
 }
 
-/// What is kept from 0 by a constant that is added, or is a lower bound.
+/// The value that a constant keeps from 0, as a summand or a lower bound.
 static Value withoutGuard(Value value) {
   auto isGuard = [](Value operand) {
     ElementsAttr constant = onnx::constantValue(operand);
@@ -217,7 +217,7 @@ static std::optional<double> countOf(onnx::ReduceMeanOp mean) {
   return count;
 }
 
-/// Without a constant factor above 0, by which `factor` is multiplied.
+/// The value without a constant factor above 0, by which `factor` is multiplied.
 static Value withoutFactor(Value value, double &factor) {
   for (Operation *op = value.getDefiningOp(); isa_and_nonnull<onnx::MulOp, onnx::DivOp>(op);
        op = value.getDefiningOp()) {
@@ -230,7 +230,7 @@ static Value withoutFactor(Value value, double &factor) {
   return value;
 }
 
-/// How many times the root of these sums of squares a value may be: once, or the root of the number of squares that
+/// The most that a value may be, in roots of these sums of squares: one, or the root of the number of squares that
 /// the mean is of. What guards them makes it less.
 static std::optional<double> mostOfRoot(Value value, Value sums) {
   double factor = 1;

@@ -35,7 +35,7 @@ static std::optional<double> factorOf(Operation *op) {
   return number;
 }
 
-/// Whether a node multiplies results of a product, which nothing else reads, by a constant below 1.
+/// The constant below 1 by which a node multiplies results of a product that nothing else reads.
 static std::optional<double> smallFactorOf(Value scores) {
   if (!isFP32(scores) || !scores.hasOneUse())
     return std::nullopt;

@@ -21,7 +21,7 @@ import harness  # noqa: E402  pylint: disable=wrong-import-position
 SECONDS = 120
 NO_DEVICE = 3  # the exit code of docs/command-line.md
 SIZE, SAMPLES, CLASSES = 224, 16, 10
-# What README's lines are part of. In C each call must return 0.
+# README's lines are part of this. In C each call must return 0.
 PYTHON = """\
 import numpy
 images = numpy.load("x.npy")

@@ -338,7 +338,7 @@ def halves(f, x):
     return f.add("Concat", second, first, axis=1)
 
 
-# What is between an input of 2 x ROWS x DEPTH and what works on it.
+# Movement between an input of 2 x ROWS x DEPTH and the work on it.
 BETWEEN = {
     "nothing": lambda f, x: x,
     "reshape": lambda f, x: f.add("Reshape", x, f.axes(ROWS, 2, DEPTH)),
@@ -376,7 +376,7 @@ def other(f, x, level, width):
     return f.input("y0", numpy.float32(level + width * random(11, 1, 1, DEPTH)))
 
 
-# What works on it: results are of the size of 1, or of the input's width.
+# Work on it: results are of the size of 1, or of the input's width.
 WORK = {
     "sub": lambda f, x, level, width: f.add("Sub", x, f.number(level)),
     "batch-norm": batch_norm,
