@@ -235,9 +235,10 @@ void NeededBits::passOn(Operation *op) {
   if (row.role == Role::Product && need.products-- == 0)
     return;
   readers[op] = need.reader;
-  if (row.settles ||
-      (need.isGuard && (isSquare(op) || isa<onnx::ReduceSumSquareOp, onnx::ReduceL2Op>(op))))
+  if (row.settles)
     return;
+  if (need.isGuard && (isSquare(op) || isa<onnx::ReduceSumSquareOp, onnx::ReduceL2Op>(op)))
+    need.products = 0;
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
     if (!readsAnyType(op, i) || isa<onnx::CastOp>(op))
       ask(operand, need);

@@ -27,7 +27,7 @@ private:
   struct Need {
     mlir::Operation *reader = nullptr;
     unsigned products = 0;
-    /// Small numbers alone must not be lost: it ends at a square, whose operand is not as small.
+    /// Small numbers alone must not be lost: what is squared is not as small, and no product in front of it asks for more.
     bool isGuard = false;
 
     bool goesFurtherThan(const Need &other) const {
