@@ -3,8 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/calibrate/CalibrationCache.h"
 
-#include "codegen/calibrate/QuantizationTrials.h"
-
 #include "passes/precision/RangesFile.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -154,7 +152,7 @@ bool QuantizationChoice::triedScales() const {
 std::string QuantizationChoice::text() const {
   // Beyond the ends of the scale there is no noise, or nothing but noise.
   auto decibels = [](double sqnr) -> std::string {
-    if (std::abs(sqnr) >= QuantizationTrials::kMost)
+    if (std::abs(sqnr) >= kMostSqnr)
       return sqnr > 0 ? "no noise" : "outputs that are no numbers";
     return llvm::formatv("{0:f1} dB", sqnr);
   };

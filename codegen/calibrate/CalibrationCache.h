@@ -69,7 +69,7 @@ struct QuantizationChoice {
   struct Trial {
     CalibrationMethod::Kind method;
     bool scalesChannels, correctsBiases;
-    /// The median of runs, and of all samples together, in dB; QuantizationTrials::kMost: no noise.
+    /// The median of runs, and of all samples together, in dB; kMostSqnr: no noise.
     double sqnr = 0, sqnrOfAll = 0;
     /// "mse, channels scaled, biases corrected".
     std::string text() const;
@@ -77,6 +77,8 @@ struct QuantizationChoice {
   std::vector<Trial> trials; // the first is what is done where there is no choice
   Trial chosen;
   uint64_t samples = 0;
+  /// The end of the scale of decibels, either way.
+  static constexpr double kMostSqnr = 999;
 
   /// Trials had factors of channels: where the cache has none, they were worse.
   bool triedScales() const;

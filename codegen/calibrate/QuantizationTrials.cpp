@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/calibrate/QuantizationTrials.h"
 
+#include "codegen/calibrate/CalibrationCache.h"
+
 #include <cmath>
 
 using namespace mlir;
@@ -67,6 +69,9 @@ QuantizationTrials::sqnr(std::shared_ptr<const RecordedRanges> ranges, bool scal
       noise->noiseOf(*model, *operands, [] { return false; });
   if (!found)
     return found.takeError();
-  auto decibels = [](double noise) { return std::clamp(-10 * std::log10(noise), -kMost, kMost); };
+  auto decibels = [](double noise) {
+    constexpr double most = QuantizationChoice::kMostSqnr;
+    return std::clamp(-10 * std::log10(noise), -most, most);
+  };
   return Sqnr{decibels((*found)->median), decibels((*found)->all)};
 }

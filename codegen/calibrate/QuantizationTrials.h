@@ -15,7 +15,7 @@ public:
   QuantizationTrials(llvm::StringRef path, const CompileOptions &options, llvm::StringRef targets,
                      const RunOptions &run, CalibrationData &data);
 
-  /// Signal over noise in dB, from -kMost to kMost.
+  /// Signal over noise in dB, from -QuantizationChoice::kMostSqnr to that.
   struct Sqnr {
     double median; // of runs: what most samples have
     double all;    // of all samples together: what the largest have
@@ -24,8 +24,6 @@ public:
   llvm::Expected<std::optional<Sqnr>> sqnr(std::shared_ptr<const RecordedRanges> ranges,
                                            bool scalesChannels, bool correctsBiases);
   uint64_t samples() const { return noise ? noise->samples() : 0; }
-
-  static constexpr double kMost = 999;
 
 private:
   llvm::Error failed(llvm::StringRef what) const;

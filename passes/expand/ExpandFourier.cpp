@@ -53,7 +53,7 @@ public:
     return byTable(x, length, parts, length);
   }
 
-  /// The same by one table, of which the first `results` numbers are computed.
+  /// Multiplies by one table, and computes the first `results` numbers alone.
   Value byTable(Value x, int64_t length, int64_t parts, int64_t results) {
     std::vector<double> table(length * parts * results * 2);
     for (int64_t n = 0; n < length; ++n)

@@ -16,10 +16,6 @@ static FailureOr<Value> loss(Expander &e, Value logs, unsigned classes, unsigned
     return failure();
   }
   StringRef reduction = e.text("reduction", "mean");
-  if (reduction != "none" && reduction != "sum" && reduction != "mean") {
-    (void)e.refuse("'reduction' is '" + reduction + "', none of 'none', 'sum' and 'mean'");
-    return failure();
-  }
   Type element = e.elementType(0), integer = e.elementType(classes);
   Value target = e.operand(classes), isIgnored;
   if (e.op->hasAttr("ignore_index")) {

@@ -69,7 +69,6 @@ private:
     const ExpandedOperator *expansion = expansionOf(op);
     if (!expansion || !shapes.hasOperands(op))
       return op;
-    Operation *before = op->getPrevNode(), *next = op->getNextNode();
     Expander expander(op, shapes, none);
     op->removeAttr(kUnexpandedAttr);
     if (failed(expansion->expand(expander))) {
@@ -77,12 +76,9 @@ private:
       op->setAttr(kUnexpandedAttr, StringAttr::get(&getContext(), expander.problem()));
       return op;
     }
-    expander.finish();
     ledger.applied("expand", op->getLoc(), "written as other operators");
     count(&getContext(), getArgument(), "expanded");
-    op->erase();
-    Operation *first = before ? before->getNextNode() : &next->getBlock()->front();
-    return first;
+    return expander.finish();
   }
 };
 

@@ -34,13 +34,7 @@ static FailureOr<Value> writeRows(Expander &e, Value data, Value updates, int64_
                           .Case("add", "Add")
                           .Case("mul", "Mul")
                           .Case("max", "Max")
-                          .Case("min", "Min")
-                          .Default("");
-  if (combine.empty()) {
-    (void)e.refuse("'reduction' is '" + reduction +
-                   "', none of 'none', 'add', 'mul', 'max' and 'min'");
-    return failure();
-  }
+                          .Default("Min");
   std::vector<std::vector<int64_t>> rounds;
   std::vector<size_t> met(rows);
   for (auto [i, target] : llvm::enumerate(targets)) {

@@ -146,9 +146,12 @@ LogicalResult Expander::refuse(const Twine &text) {
   return failure();
 }
 
-void Expander::finish() {
+Operation *Expander::finish() {
   for (auto [result, value] : given)
     op->getResult(result).replaceAllUsesWith(value);
+  Operation *next = op->getNextNode();
+  op->erase();
+  return before ? before->getNextNode() : &next->getBlock()->front();
 }
 
 void Expander::undo() {

@@ -41,7 +41,7 @@ public:
 
   mlir::Value emit(llvm::StringRef name, llvm::ArrayRef<mlir::Value> operands,
                    llvm::ArrayRef<mlir::NamedAttribute> attributes = {});
-  /// The same of several results.
+  /// Emits an operator of several results.
   llvm::SmallVector<mlir::Value> emitAll(llvm::StringRef name, llvm::ArrayRef<mlir::Value> operands,
                                          llvm::ArrayRef<mlir::NamedAttribute> attributes,
                                          unsigned results);
@@ -78,8 +78,8 @@ public:
   /// The value of a result; of all that are used one is given.
   void give(unsigned result, mlir::Value value) { given.push_back({result, value}); }
 
-  /// Puts what was given into the operator's place.
-  void finish();
+  /// Puts what was given into the operator's place, and erases it; gives the first operation that is there now.
+  mlir::Operation *finish();
   /// Takes back all that was emitted.
   void undo();
   llvm::StringRef problem() const { return why; }

@@ -28,7 +28,7 @@ public:
   mlir::Value fromIndex(mlir::Value index);
   /// Towards zero. Saturates; NaN becomes 0.
   mlir::Value toIndex(mlir::Value x);
-  /// The same of a number that is known to fit 32 bits: one instruction.
+  /// Converts a number that is known to fit 32 bits: one instruction.
   mlir::Value toSmallIndex(mlir::Value x);
   mlir::Value compare(mlir::arith::CmpFPredicate predicate, mlir::Value x, mlir::Value y);
   mlir::Value select(mlir::Value condition, mlir::Value x, mlir::Value y);

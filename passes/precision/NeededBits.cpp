@@ -95,6 +95,13 @@ static bool isReadByProducts(Value value, unsigned depth = 4) {
 /// that add such a value to others, if products do not read it; of these those that compute, or lead to such as do.
 void NeededBits::findInputWork(Block &block) {
   llvm::DenseSet<Value> fromInputs, grown;
+  llvm::DenseMap<Value, bool> known; // many nodes may read one value
+  auto isFar = [&](Value value) {
+    auto [found, isNew] = known.try_emplace(value);
+    if (isNew)
+      found->second = !isReadByProducts(value);
+    return found->second;
+  };
   SmallVector<Operation *> found;
   for (Value input : block.getArguments())
     if (isFloat(input)) {
@@ -111,7 +118,7 @@ void NeededBits::findInputWork(Block &block) {
         continue;
       bool isGrown = grown.contains(operand) && !isa<onnx::ShapeOp, onnx::SizeOp>(op);
       reads |= isGrown;
-      readsFar |= isGrown && !isReadByProducts(operand);
+      readsFar |= isGrown && isFar(operand);
       readsOthers |= !fromInputs.contains(operand);
     }
     // Scores that a mask is added to are none.
@@ -261,12 +268,12 @@ bool NeededBits::isLargeInteger(Operation *op) const {
            (range.least == range.most && range.least == std::trunc(range.least));
   };
   bool keepsWhole =
-      policyOf(op).role == Role::Movement ||
-      isa<onnx::AddOp, onnx::SubOp, onnx::NegOp, onnx::AbsOp, onnx::MaxOp, onnx::MinOp>(op) ||
-      (isa<onnx::MulOp>(op) && !leadsToSoftmax(op));
+      policyOf(op).role == Role::Movement || isa<onnx::AddOp, onnx::SubOp, onnx::MulOp, onnx::NegOp,
+                                                 onnx::AbsOp, onnx::MaxOp, onnx::MinOp>(op);
   return keepsWhole &&
          llvm::any_of(op->getOperands(), [&](Value v) { return integers.contains(v); }) &&
-         llvm::all_of(op->getOperands(), isWhole);
+         llvm::all_of(op->getOperands(), isWhole) &&
+         !(isa<onnx::MulOp>(op) && leadsToSoftmax(op)); // a factor of masks hides
 }
 
 std::string NeededBits::whyOf(Operation *op) const {

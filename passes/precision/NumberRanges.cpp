@@ -219,12 +219,11 @@ static std::optional<double> countOf(onnx::ReduceMeanOp mean) {
 
 /// The value without a constant factor above 0, by which `factor` is multiplied.
 static Value withoutFactor(Value value, double &factor) {
-  for (Operation *op = value.getDefiningOp(); isa_and_nonnull<onnx::MulOp, onnx::DivOp>(op);
-       op = value.getDefiningOp()) {
-    std::optional<double> number = onnx::constantScalar(op->getOperand(1));
+  while (Operation *op = value.getDefiningOp()) {
+    std::optional<double> number = factorOf(op);
     if (!number || !(*number > 0))
       break;
-    factor *= isa<onnx::MulOp>(op) ? *number : 1 / *number;
+    factor *= *number;
     value = op->getOperand(0);
   }
   return value;
@@ -247,7 +246,7 @@ static std::optional<double> mostOfRoot(Value value, Value sums) {
   return count ? std::optional<double>(std::sqrt(*count / factor)) : std::nullopt;
 }
 
-/// The same where the value is divided by `root`.
+/// The most that a value may be where `root`, perhaps guarded, divides it.
 static std::optional<double> mostDivided(Value value, Value root) {
   Operation *op = withoutGuard(root).getDefiningOp();
   if (isa_and_nonnull<onnx::SqrtOp>(op))
@@ -257,7 +256,7 @@ static std::optional<double> mostDivided(Value value, Value root) {
              : std::nullopt;
 }
 
-/// The same where the value is multiplied by `factor`, the reciprocal of a root.
+/// The most that a value may be where `factor`, the reciprocal of a root, multiplies it.
 static std::optional<double> mostMultiplied(Value value, Value factor) {
   Operation *op = factor.getDefiningOp();
   if (isa_and_nonnull<onnx::ReciprocalOp>(op))

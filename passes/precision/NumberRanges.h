@@ -46,7 +46,7 @@ public:
   std::string whyNot(mlir::Value value, Precision precision) const;
   /// True where the number that keeps a value from 0 has few digits in FP16, or none.
   bool guardSinks(mlir::Value value, Precision precision) const;
-  /// The same of what is divided by, also where nothing keeps it from 0.
+  /// True of a divisor that FP16 has few digits of where it is least, also if nothing keeps it from 0.
   bool divisorSinks(mlir::Value value, Precision precision) const;
   /// Why a node is not of that precision for what it reads and writes; empty as above.
   std::string whyNot(mlir::Operation *op, const Converted &converted, Precision precision) const;

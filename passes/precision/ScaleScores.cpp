@@ -25,8 +25,7 @@ bool leadsToSoftmax(Operation *op) {
   return false;
 }
 
-/// The factor of a node that multiplies or divides by a constant; nothing for others.
-static std::optional<double> factorOf(Operation *op) {
+std::optional<double> factorOf(Operation *op) {
   if (!isa<onnx::MulOp, onnx::DivOp>(op))
     return std::nullopt;
   std::optional<double> number = onnx::constantScalar(op->getOperand(1));

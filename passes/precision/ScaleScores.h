@@ -10,6 +10,9 @@ namespace cameo {
 /// True where a Softmax or an Attention reads what comes of a node by sums, factors and data movement.
 bool leadsToSoftmax(mlir::Operation *op);
 
+/// The factor of a node that multiplies or divides by a constant, its second operand; nothing for others.
+std::optional<double> factorOf(mlir::Operation *op);
+
 /// Moves factors below 1, or divisors above, from scores, and from what products make of two computed values, to the
 /// left operand of the product; those of a Gemm to its alpha:
 ///

@@ -50,16 +50,15 @@ def close(a, b):
     return onnx_models.same(a, b, *((2e-3, 1e-3) if coarse else (1e-5, 1e-6)))
 
 
-def network_close(a, b):
+def network_close(a, b, tolerance=NETWORK_TOLERANCE):
     if not isinstance(a, numpy.ndarray) or a.dtype.kind != "f":
         return onnx_models.same(a, b)
-    return a.shape == b.shape and (
-        numpy.abs(a - b).max() <= NETWORK_TOLERANCE * numpy.abs(a).max())
+    return a.shape == b.shape and numpy.abs(a - b).max() <= tolerance * numpy.abs(a).max()
 
 
 def transform_close(a, b):
     """ONNX Runtime's own transforms are off by 1e-4 of the largest number, as reference.py has it."""
-    return a.shape == b.shape and numpy.abs(a - b).max() <= 3e-4 * numpy.abs(a).max()
+    return network_close(a, b, 3e-4)
 
 
 def contents(model):
