@@ -229,14 +229,22 @@ static Value withoutFactor(Value value, double &factor) {
   return value;
 }
 
+/// True of a reduction whose results stand beside what they are of; others may meet other elements.
+static bool keepsDimensions(Operation *reduction) {
+  auto keeps = reduction->getAttrOfType<IntegerAttr>("keepdims");
+  return !keeps || keeps.getInt() != 0;
+}
+
 /// The most that a value may be, in roots of these sums of squares: one, or the root of the number of squares that
 /// the mean is of. What guards them makes it less.
 static std::optional<double> mostOfRoot(Value value, Value sums) {
   double factor = 1;
   Operation *op = withoutFactor(withoutGuard(sums), factor).getDefiningOp();
-  if (isa_and_nonnull<onnx::ReduceSumSquareOp>(op))
+  if (!op || !keepsDimensions(op))
+    return std::nullopt;
+  if (isa<onnx::ReduceSumSquareOp>(op))
     return op->getOperand(0) == value ? std::optional<double>(std::sqrt(1 / factor)) : std::nullopt;
-  if (!isa_and_nonnull<onnx::ReduceMeanOp, onnx::ReduceSumOp>(op))
+  if (!isa<onnx::ReduceMeanOp, onnx::ReduceSumOp>(op))
     return std::nullopt;
   Operation *square = op->getOperand(0).getDefiningOp();
   if (!square || !isSquare(square) || square->getOperand(0) != value)
@@ -251,7 +259,7 @@ static std::optional<double> mostDivided(Value value, Value root) {
   Operation *op = withoutGuard(root).getDefiningOp();
   if (isa_and_nonnull<onnx::SqrtOp>(op))
     return mostOfRoot(value, op->getOperand(0));
-  return isa_and_nonnull<onnx::ReduceL2Op>(op) && op->getOperand(0) == value
+  return isa_and_nonnull<onnx::ReduceL2Op>(op) && keepsDimensions(op) && op->getOperand(0) == value
              ? std::optional<double>(1)
              : std::nullopt;
 }

@@ -368,3 +368,29 @@ func.func @positions(%x: tensor<1x1x4x4xf32>, %a: tensor<1x2x2x2xf32>, %v: tenso
   %5 = onnx.RoiAlign(%0, %4, %image) : (tensor<1x1x4x4xf32>, tensor<1x4xf32>, tensor<1xi64>) -> tensor<1x1x1x1xf32>
   return %3, %5 : tensor<1x1x2x2xf32>, tensor<1x1x1x1xf32>
 }
+
+// -----
+
+// A norm bounds the rows that it is of: their exponentials fit. Without its dimension it meets columns.
+// CHECK-LABEL: func @norms(
+// CHECK: onnx.Exp({{.*}} -> tensor<2x2xf16>
+// CHECK: onnx.Exp({{.*}} -> tensor<2x2xf32>
+// expected-remark @+1 {{FP32: 5 nodes, FP16: 4 nodes}}
+func.func @norms(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  %axis = onnx.Constant() {value = dense<1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %0 = onnx.MatMul(%x, %x) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  // expected-remark @+1 {{kept in FP32: its result can grow beyond FP16}}
+  %1 = onnx.ReduceL2(%0, %axis) : (tensor<2x2xf32>, tensor<1xi64>) -> tensor<2x1xf32>
+  // expected-remark @+1 {{kept in FP32: input 'B' can grow beyond FP16}}
+  %2 = onnx.Div(%0, %1) : (tensor<2x2xf32>, tensor<2x1xf32>) -> tensor<2x2xf32>
+  %3 = onnx.Exp(%2) : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %4 = onnx.MatMul(%3, %x) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  // expected-remark @+1 {{kept in FP32: its result can grow beyond FP16}}
+  %5 = onnx.ReduceL2(%4, %axis) {keepdims = 0 : i64} : (tensor<2x2xf32>, tensor<1xi64>) -> tensor<2xf32>
+  // expected-remark @+1 {{kept in FP32: input 'B' can grow beyond FP16}}
+  %6 = onnx.Div(%4, %5) : (tensor<2x2xf32>, tensor<2xf32>) -> tensor<2x2xf32>
+  // expected-remark @+1 {{kept in FP32: its result can grow beyond FP16}}
+  %7 = onnx.Exp(%6) : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %8 = onnx.MatMul(%7, %x) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %8 : tensor<2x2xf32>
+}
