@@ -10,7 +10,7 @@ using namespace mlir;
 
 namespace cameo {
 
-static void setOrRemove(kernel::DispatchOp op, StringRef name, Attribute attribute) {
+void setOrRemove(kernel::DispatchOp op, StringRef name, Attribute attribute) {
   op->removeAttr(name);
   if (attribute)
     op->setAttr(name, attribute);

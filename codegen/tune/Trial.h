@@ -11,4 +11,7 @@ namespace cameo {
 /// they are.
 void readAsPacked(kernel::DispatchOp op, mlir::ArrayAttr orders, mlir::Attribute rounded);
 
+/// Sets an attribute, or removes it where it is null.
+void setOrRemove(kernel::DispatchOp op, llvm::StringRef name, mlir::Attribute attribute);
+
 } // namespace cameo

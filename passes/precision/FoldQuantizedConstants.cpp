@@ -8,6 +8,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/Statistics.h"
 #include "passes/graph/Elements.h"
+#include "passes/graph/Graph.h"
 
 #include <cmath>
 
