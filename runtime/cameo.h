@@ -66,6 +66,10 @@ extern "C" {
   NAME.struct_size = sizeof(TYPE)
 #endif
 
+/* The last enumerator of each type, which is none of its values: it makes every int that a caller may pass, or
+ * a later version return, one that the type can hold. */
+#define CAMEO_WIDEST 0x7fffffff
+
 typedef enum cameo_status {
   CAMEO_STATUS_OK = 0,
   CAMEO_STATUS_INVALID_ARGUMENT = 1, /* the caller's mistake: a name, a shape, an order of calls */
@@ -82,7 +86,8 @@ typedef enum cameo_status {
   CAMEO_STATUS_INTERNAL = 12,        /* a bug in Cameo */
   CAMEO_STATUS_NO_CODE = 13,         /* the file has no code for this device and its driver */
   CAMEO_STATUS_BUSY = 14,            /* the context is in use by another call */
-  CAMEO_STATUS_NOT_A_MODEL = 15      /* the file is something else (before version 3: CORRUPT) */
+  CAMEO_STATUS_NOT_A_MODEL = 15,     /* the file is something else (before version 3: CORRUPT) */
+  CAMEO_STATUS_WIDEST = CAMEO_WIDEST
 } cameo_status;
 
 /* ONNX's TensorProto.DataType values. */
@@ -113,7 +118,8 @@ typedef enum cameo_dtype {
   CAMEO_DTYPE_F4E2M1 = 23,
   CAMEO_DTYPE_F8E8M0 = 24,
   CAMEO_DTYPE_U2 = 25,
-  CAMEO_DTYPE_I2 = 26
+  CAMEO_DTYPE_I2 = 26,
+  CAMEO_DTYPE_WIDEST = CAMEO_WIDEST
 } cameo_dtype;
 
 typedef struct cameo_device cameo_device;
@@ -141,7 +147,8 @@ CAMEO_API const char *cameo_dtype_name(cameo_dtype dtype);
 
 typedef enum cameo_device_kind {
   CAMEO_DEVICE_CUDA = 1,
-  CAMEO_DEVICE_SIMULATOR = 2 /* only ever taken when asked for */
+  CAMEO_DEVICE_SIMULATOR = 2, /* only ever taken when asked for */
+  CAMEO_DEVICE_KIND_WIDEST = CAMEO_WIDEST
 } cameo_device_kind;
 
 #define CAMEO_SIM_CHECK_BOUNDS 1u
@@ -155,7 +162,8 @@ typedef enum cameo_log_level {
   CAMEO_LOG_ERROR = 1,   /* a call that failed, or work that failed and that nobody waited for */
   CAMEO_LOG_WARNING = 2, /* another way was taken than the better one */
   CAMEO_LOG_INFO = 3,    /* what was loaded */
-  CAMEO_LOG_DEBUG = 4    /* what was prepared for new shapes, and the memory that it takes */
+  CAMEO_LOG_DEBUG = 4,   /* what was prepared for new shapes, and the memory that it takes */
+  CAMEO_LOG_LEVEL_WIDEST = CAMEO_WIDEST
 } cameo_log_level;
 
 typedef struct cameo_log_message {
@@ -205,7 +213,11 @@ CAMEO_API cameo_status cameo_device_get_info(const cameo_device *device, cameo_d
 CAMEO_API cameo_status cameo_device_memory(cameo_device *device, uint64_t *available,
                                            uint64_t *total);
 
-typedef enum cameo_memory { CAMEO_MEMORY_HOST = 0, CAMEO_MEMORY_DEVICE = 1 } cameo_memory;
+typedef enum cameo_memory {
+  CAMEO_MEMORY_HOST = 0,
+  CAMEO_MEMORY_DEVICE = 1,
+  CAMEO_MEMORY_WIDEST = CAMEO_WIDEST
+} cameo_memory;
 
 /* Memory for bindings, of any number of contexts: of the device, aligned to 256, or page-locked memory of
  * the host, from which transfers do not make a run wait. On the simulator both are host memory. What was
@@ -231,7 +243,8 @@ typedef struct cameo_model_options {
 typedef enum cameo_tensor_role {
   CAMEO_INPUT = 0,
   CAMEO_OUTPUT = 1,
-  CAMEO_TAP = 2 /* an intermediate value that a run can be watched for: cameo_context_set_taps */
+  CAMEO_TAP = 2, /* an intermediate value that a run can be watched for: cameo_context_set_taps */
+  CAMEO_TENSOR_ROLE_WIDEST = CAMEO_WIDEST
 } cameo_tensor_role;
 
 /* The model reads the input's values on the host, to know shapes or bounds. */

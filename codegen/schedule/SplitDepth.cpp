@@ -58,9 +58,11 @@ KernelWork SplitWork::fixUp(const Target &target, double wholeBytes) const {
 }
 
 int64_t workspaceBytes(const Product &product, int64_t splits) {
+  if (splits == 1) // as of all products with open sizes
+    return 0;
   int64_t results = product.extent(product.rows) * product.extent(product.columns) *
                     product.extent(product.batch);
-  return splits == 1 ? 0 : splits * results * product.sumType.getIntOrFloatBitWidth() / 8;
+  return splits * results * product.sumType.getIntOrFloatBitWidth() / 8;
 }
 
 int64_t chooseSplits(const Product &product, function_ref<double(int64_t)> microseconds) {

@@ -21,7 +21,7 @@ namespace {
 std::string little(uint64_t value, unsigned bytes) {
   std::string text;
   for (unsigned i = 0; i < bytes; ++i)
-    text += char(value >> 8 * i);
+    text += i < sizeof value ? char(value >> 8 * i) : 0;
   return text;
 }
 

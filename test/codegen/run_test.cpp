@@ -115,7 +115,7 @@ TEST(Run, ShowsEveryValue) {
       CompileOptions options = optionsFor("*");
       options.pipeline.level = level;
       std::unique_ptr<Runner> runner =
-          compile(std::move(options), {CAMEO_DEVICE_SIMULATOR, 0, threads});
+          compile(std::move(options), {{CAMEO_DEVICE_SIMULATOR, 0}, threads});
       ASSERT_TRUE(runner);
       ASSERT_EQ(runner->outputs().size(), 2u);
       for (int64_t batch : {1, 3, 0}) {
