@@ -5,6 +5,7 @@
 
 #include "dialects/onnx/shape/NodeText.h"
 #include "passes/graph/Elements.h"
+#include "passes/precision/Cancellation.h"
 #include "passes/precision/ScaleScores.h"
 
 #include "llvm/Support/Endian.h"
@@ -61,6 +62,9 @@ NeededBits::NeededBits(func::FuncOp function, const NumberRanges &ranges, Precis
     for (unsigned i = 0; i < op.getNumOperands(); ++i)
       if (std::optional<Need> need = needOf(&op, i))
         ask(op.getOperand(i), *need);
+    if (std::optional<Cancellation> cancellation = cancellationIn(&op))
+      for (Value product : cancellation->products)
+        ask(product, {&op, /*products=*/1});
     passOn(&op);
   }
   for (Operation &op : block)
@@ -224,9 +228,25 @@ std::optional<NeededBits::Need> NeededBits::needOf(Operation *op, unsigned opera
   const PolicyRow &row = policyOf(op);
   if (row.keeps(operand) || isSensitive(op) || leavesRest(op))
     return need;
+  if (cancellationIn(op)) {
+    need.products = 0;
+    return need;
+  }
   need.isGuard = true;
   return row.divides(operand) && ranges.divisorSinks(value, precision) ? std::optional(need)
                                                                        : std::nullopt;
+}
+
+/// A product by a matrix of a few rows: a rotation, a camera, homogeneous coordinates. Tensor Cores gain nothing there,
+/// and chains of such are one step of geometry.
+static bool isSmallTransform(Operation *op) {
+  constexpr int64_t kMostDepth = 4;
+  auto left = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
+  if (!left || left.getRank() == 0 || !isa<onnx::MatMulOp, onnx::GemmOp>(op))
+    return false;
+  auto gemm = dyn_cast<onnx::GemmOp>(op);
+  int64_t depth = left.getDimSize(gemm && gemm.getTransA() ? 0 : left.getRank() - 1);
+  return !ShapedType::isDynamic(depth) && depth <= kMostDepth;
 }
 
 /// Needs of a node's results become needs of its operands.
@@ -239,7 +259,7 @@ void NeededBits::passOn(Operation *op) {
   const PolicyRow &row = policyOf(op);
   if (!need.reader || row.role == Role::Full)
     return;
-  if (row.role == Role::Product && need.products-- == 0)
+  if (row.role == Role::Product && !isSmallTransform(op) && need.products-- == 0)
     return;
   readers[op] = need.reader;
   if (row.settles)
@@ -283,7 +303,7 @@ std::string NeededBits::whyOf(Operation *op) const {
     return ("what it makes goes into " + kind + " '" + onnx::nodeText(reader) + "', which " +
             (isDouble(reader->getResult(0)) ? "has it in FP64"
              : isa<onnx::CastOp>(reader)    ? "makes integers of it"
-             : isSensitive(reader) || leavesRest(reader)
+             : isSensitive(reader) || leavesRest(reader) || cancellationIn(reader)
                  ? "depends on bits that " + name + " has not"
              : policyOf(reader).kept ? "takes it in FP32"
                                      : "divides by it"))
@@ -298,7 +318,7 @@ std::string NeededBits::whyOf(Operation *op) const {
       (policyOf(op).role != Role::Product &&
        llvm::any_of(op->getOperands(), [&](Value value) { return runningSums.contains(value); })))
     return "differences of running sums have bits that " + name + " has not";
-  if (takesFraction(op) || leavesRest(op))
+  if (takesFraction(op) || leavesRest(op) || cancellationIn(op))
     return "its result depends on bits that " + name + " has not";
   if (inputWork.contains(op))
     return "it is computed from inputs of FP32, and rounded behind that";

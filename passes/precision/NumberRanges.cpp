@@ -279,13 +279,18 @@ static std::optional<double> mostMultiplied(Value value, Value factor) {
 
 //===-- Arithmetic ----------------------------------------------------------------------------===//
 
+/// How far a value reaches that is multiplied by one within `factor`. Larger factors are no large constants.
+static double shrunk(double reach, const NumberRange &factor) {
+  return reach * std::min(1.0, factor.magnitude());
+}
+
 static NumberRange mul(Operation *op, Operands x) {
   if (isa<onnx::MulOp>(op))
     for (unsigned i : {0, 1})
       if (std::optional<double> most = mostMultiplied(op->getOperand(i), op->getOperand(1 - i)))
         return between(-*most, *most);
   bool isSquare = cameo::isSquare(op);
-  double reach = largestReach(x);
+  double reach = std::max(shrunk(x[0].reach, x[1]), shrunk(x[1].reach, x[0]));
   for (unsigned i : {0, 1})
     if (ElementsAttr factor = onnx::constantValue(op->getOperand(i)); factor && !x[1 - i].isKnown())
       // Numbers are taken to be of the order of 1; factors of masks hide, and there is nothing to lose.
@@ -313,7 +318,7 @@ static NumberRange div(Operation *op, Operands x) {
   if (std::optional<double> most = mostDivided(op->getOperand(0), op->getOperand(1)))
     return between(-*most, *most);
   NumberRange result = mul(op, {x[0], reciprocalOf(x[1])});
-  result.reach = x[0].reach;
+  result.reach = shrunk(x[0].reach, reciprocalOf(x[1]));
   return result;
 }
 

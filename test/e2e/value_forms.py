@@ -23,10 +23,12 @@ import onnx.reference
 from onnx import TensorProto
 
 import artefact
+import differing_forms
 import harness
 import precision
 import reference
-from batches import FLOAT, Nodes
+from batches import FLOAT
+from forms import DEPTH, ROWS, Form, held, random
 
 INT64, INT32, BOOL = TensorProto.INT64, TensorProto.INT32, TensorProto.BOOL
 # Half a unit in the last place of 1.
@@ -34,51 +36,6 @@ EPSILON = {"fp16": 2.0**-11, "bf16": 2.0**-8}
 # Roundings: of what a product reads, of its result, of the form's and the next product's, each twice.
 BOUND = 8
 LOWEST = float(numpy.finfo(numpy.float32).min)
-ROWS, DEPTH = 4, 8
-
-
-class Form:
-    """A model that is made node by node, and what it is fed."""
-
-    def __init__(self, seed=0):
-        self.b, self.feeds, self.kinds = Nodes(seed), {}, {}
-
-    def input(self, name, array, kind=FLOAT):
-        self.feeds[name], self.kinds[name] = array, kind
-        return name
-
-    def add(self, *arguments, **attributes):
-        return self.b.add(*arguments, **attributes)
-
-    def number(self, value):
-        return self.array(numpy.float32(value))
-
-    def array(self, values):
-        name = f"w{len(self.b.weights)}"
-        self.b.weights[name] = numpy.asarray(values)
-        return name
-
-    def axes(self, *values):
-        return self.b.constant(*values)
-
-    def product(self, x, size):
-        """x, as the result of a product."""
-        return self.add("MatMul", x, self.array(numpy.eye(size, dtype=numpy.float32)))
-
-    def model(self, result):
-        self.b.output(result, "y")
-        shapes = [(name, self.kinds[name], list(array.shape)) for name, array in self.feeds.items()]
-        return artefact.model("value_form", self.b.nodes, shapes, [("y", FLOAT, None)], self.b.weights, opset=18)
-
-
-def held(array):
-    """The nearest numbers that FP16 and BF16 have both."""
-    bits = numpy.asarray(array, numpy.float32).view(numpy.uint32) & 0xffff0000
-    return bits.view(numpy.float32).reshape(numpy.shape(array)).astype(numpy.float16).astype(numpy.float32)
-
-
-def random(seed, *shape):
-    return held(numpy.random.default_rng(seed).standard_normal(shape))
 
 
 #===-- Angles ------------------------------------------------------------------------------------===#
@@ -564,7 +521,7 @@ def magnitudes():
 def cases(long):
     """(name, what makes a Form and names its result)"""
     yield from itertools.chain(angles(), masks(), squares(), logarithms(), guards(), integers(), shifts(),
-                               inputs(long), fractions(), magnitudes())
+                               inputs(long), fractions(), magnitudes(), differing_forms.differences())
     yield "index", index
 
 

@@ -25,25 +25,25 @@ func.func @angle(%x: tensor<2x1xf32>, %w: tensor<1x4xf32>) -> tensor<4x4xf32> {
 
 // A second product in front of the first is of FP16; so is what comes before a function that has bounds.
 // CHECK-LABEL: func @ends(
-// CHECK: onnx.MatMul({{.*}} -> tensor<2x2xf16>
-// CHECK: onnx.MatMul({{.*}} -> tensor<2x2xf32>
+// CHECK: onnx.MatMul({{.*}} -> tensor<8x8xf16>
+// CHECK: onnx.MatMul({{.*}} -> tensor<8x8xf32>
 // CHECK: onnx.Cos(
-// CHECK: onnx.MatMul({{.*}} -> tensor<2x2xf16>
-// CHECK: onnx.Softmax({{.*}} -> tensor<2x2xf32>
+// CHECK: onnx.MatMul({{.*}} -> tensor<8x8xf16>
+// CHECK: onnx.Softmax({{.*}} -> tensor<8x8xf32>
 // CHECK: onnx.Log(
 // expected-remark @+1 {{FP32: 4 nodes, FP16: 2 nodes; casts between them: 4}}
-func.func @ends(%x: tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>) {
-  %0 = onnx.MatMul(%x, %x) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+func.func @ends(%x: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
+  %0 = onnx.MatMul(%x, %x) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
   // expected-remark @+1 {{kept in FP32: what it makes goes into Cos '(unnamed)', which depends on bits that FP16 has not}}
-  %1 = onnx.MatMul(%0, %x) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %1 = onnx.MatMul(%0, %x) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
   // expected-remark @+1 {{kept in FP32: its result depends on bits that FP16 has not}}
-  %2 = onnx.Cos(%1) : (tensor<2x2xf32>) -> tensor<2x2xf32>
-  %3 = onnx.MatMul(%2, %x) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %2 = onnx.Cos(%1) : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %3 = onnx.MatMul(%2, %x) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
   // expected-remark @+1 {{kept in FP32: what it makes goes into Log '(unnamed)', which depends on bits that FP16 has not}}
-  %4 = onnx.Softmax(%3) {axis = 1 : i64} : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %4 = onnx.Softmax(%3) {axis = 1 : i64} : (tensor<8x8xf32>) -> tensor<8x8xf32>
   // expected-remark @+1 {{kept in FP32: its result depends on bits that FP16 has not}}
-  %5 = onnx.Log(%4) : (tensor<2x2xf32>) -> tensor<2x2xf32>
-  return %2, %5 : tensor<2x2xf32>, tensor<2x2xf32>
+  %5 = onnx.Log(%4) : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %2, %5 : tensor<8x8xf32>, tensor<8x8xf32>
 }
 
 // -----
@@ -108,24 +108,24 @@ func.func @indices(%x: tensor<2x2xf32>) -> (tensor<2x2xi64>, tensor<2x2xui8>) {
 
 // A square grows as a power does, and so does its mean; its root does not, but is divided by.
 // CHECK-LABEL: func @square(
-// CHECK: onnx.Mul({{.*}} -> tensor<2x2xf32>
-// CHECK: onnx.ReduceMean({{.*}} -> tensor<2x1xf32>
-// CHECK: onnx.Sqrt({{.*}} -> tensor<2x1xf32>
-// CHECK: onnx.MatMul({{.*}} -> tensor<2x2xf16>
+// CHECK: onnx.Mul({{.*}} -> tensor<8x8xf32>
+// CHECK: onnx.ReduceMean({{.*}} -> tensor<8x1xf32>
+// CHECK: onnx.Sqrt({{.*}} -> tensor<8x1xf32>
+// CHECK: onnx.MatMul({{.*}} -> tensor<8x8xf16>
 // expected-remark @+1 {{FP32: 4 nodes, FP16: 2 nodes; casts between them: 4}}
-func.func @square(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
+func.func @square(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
   %axes = onnx.Constant() {value = dense<1> : tensor<1xi64>} : () -> tensor<1xi64>
-  %0 = onnx.MatMul(%x, %x) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %0 = onnx.MatMul(%x, %x) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
   // expected-remark @+1 {{kept in FP32: what it makes goes into Div}}
-  %1 = onnx.Mul(%0, %0) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %1 = onnx.Mul(%0, %0) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
   // expected-remark @+1 {{kept in FP32: what it makes goes into Div}}
-  %2 = onnx.ReduceMean(%1, %axes) : (tensor<2x2xf32>, tensor<1xi64>) -> tensor<2x1xf32>
+  %2 = onnx.ReduceMean(%1, %axes) : (tensor<8x8xf32>, tensor<1xi64>) -> tensor<8x1xf32>
   // expected-remark @+1 {{kept in FP32: what it makes goes into Div}}
-  %3 = onnx.Sqrt(%2) : (tensor<2x1xf32>) -> tensor<2x1xf32>
+  %3 = onnx.Sqrt(%2) : (tensor<8x1xf32>) -> tensor<8x1xf32>
   // expected-remark @+1 {{kept in FP32: input 'B' may be as small as numbers that FP16 has few digits of}}
-  %4 = onnx.Div(%0, %3) : (tensor<2x2xf32>, tensor<2x1xf32>) -> tensor<2x2xf32>
-  %5 = onnx.MatMul(%4, %4) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
-  return %5 : tensor<2x2xf32>
+  %4 = onnx.Div(%0, %3) : (tensor<8x8xf32>, tensor<8x1xf32>) -> tensor<8x8xf32>
+  %5 = onnx.MatMul(%4, %4) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %5 : tensor<8x8xf32>
 }
 
 // -----
@@ -278,40 +278,40 @@ func.func @fraction(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
 // What keeps a mean of squares from 0 is as far back as the square, and what is normalised is below the root of 4: the
 // products in front and behind are of FP16. Without the square, the guard goes on through a product.
 // CHECK-LABEL: func @guards(
-// CHECK: onnx.MatMul({{.*}} -> tensor<2x4xf16>
+// CHECK: onnx.MatMul({{.*}} -> tensor<2x8xf16>
 // CHECK-NEXT: onnx.Cast
-// CHECK-NEXT: onnx.Pow({{.*}} -> tensor<2x4xf32>
-// CHECK: onnx.Div({{.*}} -> tensor<2x4xf32>
-// CHECK: onnx.MatMul({{.*}} -> tensor<2x4xf16>
-// CHECK: onnx.MatMul({{.*}} -> tensor<2x4xf32>
-// CHECK: onnx.Abs({{.*}} -> tensor<2x4xf32>
-// CHECK: onnx.Div({{.*}} -> tensor<2x4xf32>
+// CHECK-NEXT: onnx.Pow({{.*}} -> tensor<2x8xf32>
+// CHECK: onnx.Div({{.*}} -> tensor<2x8xf32>
+// CHECK: onnx.MatMul({{.*}} -> tensor<2x8xf16>
+// CHECK: onnx.MatMul({{.*}} -> tensor<2x8xf32>
+// CHECK: onnx.Abs({{.*}} -> tensor<2x8xf32>
+// CHECK: onnx.Div({{.*}} -> tensor<2x8xf32>
 // expected-remark @+1 {{FP16: 2 nodes}}
-func.func @guards(%x: tensor<2x4xf32>, %w: tensor<4x4xf32>) -> (tensor<2x4xf32>, tensor<2x4xf32>) {
+func.func @guards(%x: tensor<2x8xf32>, %w: tensor<8x8xf32>) -> (tensor<2x8xf32>, tensor<2x8xf32>) {
   %two = onnx.Constant() {value = dense<2.0> : tensor<f32>} : () -> tensor<f32>
   %guard = onnx.Constant() {value = dense<1.0e-12> : tensor<f32>} : () -> tensor<f32>
   %axis = onnx.Constant() {value = dense<-1> : tensor<1xi64>} : () -> tensor<1xi64>
-  %0 = onnx.MatMul(%x, %w) : (tensor<2x4xf32>, tensor<4x4xf32>) -> tensor<2x4xf32>
+  %0 = onnx.MatMul(%x, %w) : (tensor<2x8xf32>, tensor<8x8xf32>) -> tensor<2x8xf32>
   // expected-remark @+1 {{kept in FP32: what it makes goes into Div}}
-  %1 = onnx.Pow(%0, %two) : (tensor<2x4xf32>, tensor<f32>) -> tensor<2x4xf32>
+  %1 = onnx.Pow(%0, %two) : (tensor<2x8xf32>, tensor<f32>) -> tensor<2x8xf32>
   // expected-remark @+1 {{kept in FP32: what it makes goes into Div}}
-  %2 = onnx.ReduceMean(%1, %axis) : (tensor<2x4xf32>, tensor<1xi64>) -> tensor<2x1xf32>
+  %2 = onnx.ReduceMean(%1, %axis) : (tensor<2x8xf32>, tensor<1xi64>) -> tensor<2x1xf32>
   // expected-remark @+1 {{kept in FP32: what it makes goes into Div}}
   %3 = onnx.Add(%2, %guard) : (tensor<2x1xf32>, tensor<f32>) -> tensor<2x1xf32>
   // expected-remark @+1 {{kept in FP32: what it makes goes into Div}}
   %4 = onnx.Sqrt(%3) : (tensor<2x1xf32>) -> tensor<2x1xf32>
   // expected-remark @+1 {{kept in FP32: input 'B' is kept from 0 by numbers that FP16 has few digits of}}
-  %5 = onnx.Div(%0, %4) : (tensor<2x4xf32>, tensor<2x1xf32>) -> tensor<2x4xf32>
-  %6 = onnx.MatMul(%5, %w) : (tensor<2x4xf32>, tensor<4x4xf32>) -> tensor<2x4xf32>
+  %5 = onnx.Div(%0, %4) : (tensor<2x8xf32>, tensor<2x1xf32>) -> tensor<2x8xf32>
+  %6 = onnx.MatMul(%5, %w) : (tensor<2x8xf32>, tensor<8x8xf32>) -> tensor<2x8xf32>
   // expected-remark @+1 {{kept in FP32: what it makes goes into Div}}
-  %7 = onnx.MatMul(%x, %w) : (tensor<2x4xf32>, tensor<4x4xf32>) -> tensor<2x4xf32>
+  %7 = onnx.MatMul(%x, %w) : (tensor<2x8xf32>, tensor<8x8xf32>) -> tensor<2x8xf32>
   // expected-remark @+1 {{kept in FP32: what it makes goes into Div}}
-  %8 = onnx.Abs(%7) : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  %8 = onnx.Abs(%7) : (tensor<2x8xf32>) -> tensor<2x8xf32>
   // expected-remark @+1 {{kept in FP32: what it makes goes into Div}}
-  %9 = onnx.Add(%8, %guard) : (tensor<2x4xf32>, tensor<f32>) -> tensor<2x4xf32>
+  %9 = onnx.Add(%8, %guard) : (tensor<2x8xf32>, tensor<f32>) -> tensor<2x8xf32>
   // expected-remark @+1 {{kept in FP32: input 'B' is kept from 0}}
-  %10 = onnx.Div(%7, %9) : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
-  return %6, %10 : tensor<2x4xf32>, tensor<2x4xf32>
+  %10 = onnx.Div(%7, %9) : (tensor<2x8xf32>, tensor<2x8xf32>) -> tensor<2x8xf32>
+  return %6, %10 : tensor<2x8xf32>, tensor<2x8xf32>
 }
 
 // -----
@@ -393,4 +393,61 @@ func.func @norms(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
   %7 = onnx.Exp(%6) : (tensor<2x2xf32>) -> tensor<2x2xf32>
   %8 = onnx.MatMul(%7, %x) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
   return %8 : tensor<2x2xf32>
+}
+
+// -----
+
+// A variance as the rest of two moments: what makes the moments keeps its bits, the product in front does not.
+// CHECK-LABEL: func @moments(
+// CHECK: onnx.MatMul({{.*}} -> tensor<2x8xf16>
+// CHECK: onnx.Mul({{.*}} -> tensor<2x8xf32>
+// CHECK: onnx.ReduceMean({{.*}} -> tensor<2x1xf32>
+// CHECK: onnx.ReduceMean({{.*}} -> tensor<2x1xf32>
+// CHECK: onnx.Mul({{.*}} -> tensor<2x1xf32>
+// CHECK: onnx.Sub({{.*}} -> tensor<2x1xf32>
+// expected-remark @+1 {{FP16: 2 nodes}}
+func.func @moments(%x: tensor<2x8xf32>, %w: tensor<8x8xf32>, %v: tensor<1x8xf32>) -> tensor<2x8xf32> {
+  %axis = onnx.Constant() {value = dense<-1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %0 = onnx.MatMul(%x, %w) : (tensor<2x8xf32>, tensor<8x8xf32>) -> tensor<2x8xf32>
+  // expected-remark @+1 {{kept in FP32: what it makes goes into Sub}}
+  %1 = onnx.Mul(%0, %0) : (tensor<2x8xf32>, tensor<2x8xf32>) -> tensor<2x8xf32>
+  // expected-remark @+1 {{kept in FP32: what it makes goes into Sub}}
+  %2 = onnx.ReduceMean(%1, %axis) : (tensor<2x8xf32>, tensor<1xi64>) -> tensor<2x1xf32>
+  // expected-remark @+1 {{kept in FP32: what it makes goes into Sub}}
+  %3 = onnx.ReduceMean(%0, %axis) : (tensor<2x8xf32>, tensor<1xi64>) -> tensor<2x1xf32>
+  // expected-remark @+1 {{kept in FP32: what it makes goes into Sub}}
+  %4 = onnx.Mul(%3, %3) : (tensor<2x1xf32>, tensor<2x1xf32>) -> tensor<2x1xf32>
+  // expected-remark @+1 {{kept in FP32: its result depends on bits that FP16 has not}}
+  %5 = onnx.Sub(%2, %4) : (tensor<2x1xf32>, tensor<2x1xf32>) -> tensor<2x1xf32>
+  %6 = onnx.MatMul(%5, %v) : (tensor<2x1xf32>, tensor<1x8xf32>) -> tensor<2x8xf32>
+  return %6 : tensor<2x8xf32>
+}
+
+// -----
+
+// A distance by lengths and a product: the product, too. A sum of the same terms takes nothing away.
+// CHECK-LABEL: func @distances(
+// CHECK: onnx.ReduceSumSquare({{.*}} -> tensor<2x1xf32>
+// CHECK: onnx.MatMul({{.*}} -> tensor<2x2xf32>
+// CHECK: onnx.Sub({{.*}} -> tensor<2x2xf32>
+// CHECK: onnx.MatMul({{.*}} -> tensor<2x2xf16>
+// CHECK: onnx.Add({{.*}} -> tensor<2x2xf16>
+// expected-remark @+1 {{FP16: 4 nodes}}
+func.func @distances(%x: tensor<2x8xf32>, %w: tensor<8x8xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>) {
+  %axis = onnx.Constant() {value = dense<-1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %a = onnx.MatMul(%x, %w) : (tensor<2x8xf32>, tensor<8x8xf32>) -> tensor<2x8xf32>
+  // expected-remark @+1 {{kept in FP32: what it makes goes into Sub}}
+  %b = onnx.Relu(%a) : (tensor<2x8xf32>) -> tensor<2x8xf32>
+  // expected-remark @+1 {{kept in FP32: what it makes goes into Sub}}
+  %t = onnx.Transpose(%b) {perm = array<i64: 1, 0>} : (tensor<2x8xf32>) -> tensor<8x2xf32>
+  // expected-remark @+1 {{kept in FP32: what it makes goes into Sub}}
+  %0 = onnx.ReduceSumSquare(%a, %axis) : (tensor<2x8xf32>, tensor<1xi64>) -> tensor<2x1xf32>
+  // expected-remark @+1 {{kept in FP32: what it makes goes into Sub}}
+  %1 = onnx.MatMul(%a, %t) : (tensor<2x8xf32>, tensor<8x2xf32>) -> tensor<2x2xf32>
+  // expected-remark @+1 {{kept in FP32: its result depends on bits that FP16 has not}}
+  %2 = onnx.Sub(%0, %1) : (tensor<2x1xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %3 = onnx.MatMul(%b, %t) : (tensor<2x8xf32>, tensor<8x2xf32>) -> tensor<2x2xf32>
+  %4 = onnx.ReduceMean(%b, %axis) : (tensor<2x8xf32>, tensor<1xi64>) -> tensor<2x1xf32>
+  %5 = onnx.Add(%3, %4) : (tensor<2x2xf32>, tensor<2x1xf32>) -> tensor<2x2xf32>
+  return %2, %5 : tensor<2x2xf32>, tensor<2x2xf32>
 }
