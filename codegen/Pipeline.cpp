@@ -181,6 +181,9 @@ static void populateDispatched(OpPassManager &passes, const PipelineOptions &opt
   if (options.level >= 2)
     passes.nest<func::FuncOp>().addPass(createMergePointwise(
         {limits.tensors, limits.operations, limits.scalars, limits.results, limits.launchBytes}));
+  if (options.level >= 1)
+    // Last: what is fused is in one dispatch by now, and dispatches are compared and batched by their types before.
+    passes.nest<func::FuncOp>().addPass(createRemoveRoundings());
   passes.addPass(createCreateVariants({withoutCommas(options.targets)}));
 }
 

@@ -142,13 +142,12 @@ def FoldScalesIntoWeights : Pass<"cameo-fold-scales-into-weights", "::mlir::func
   let description = [{
     Mul and Div by a constant of one number per channel go into the constant weights of the Conv,
     ConvTranspose, Gemm or MatMul before or behind them, also past an Add of a constant; Add and Sub
-    before a Gemm, or a Conv without padding, and behind those with a bias go into that, and so do
-    batch normalizations. Of a chain of factors or of shifts one is left, where it has no more numbers
+    behind those with a bias go into that, and so do batch normalizations. In front of a product they stay, with
+    their factor: (x - 101325) / 700 must be done before anything is rounded, and costs nothing where it is fused. Of a chain of factors or of shifts one is left, where it has no more numbers
     than the largest. Computed in double and rounded once, so that results agree to rounding: constants
     stay apart where on the way they come to more than 8 times what they come to in the end, or factors
-    to 8 times more than 1 and their product or less than both. A shift in front of a product stays, with its
-    factor, where it is beyond 8 in units of what the product reads, as in (x - 101325) / 700. No factor goes into weights that is
-    beyond the square root of its type's range, or leaves a channel with denormal weights alone.
+    to 8 times more than 1 and their product or less than both. No factor goes into weights that is
+    beyond 1,024, below 1/1,024 in front of the product, or leaves a channel with denormal weights alone.
 
     ```mlir
     %0 = onnx.Mul(%x, %c) : (tensor<4x1xf32>, tensor<1xf32>) -> tensor<4x1xf32>
@@ -433,6 +432,51 @@ def MergePointwise : Pass<"cameo-merge-pointwise", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::cameo::kernel::KernelDialect", "::cameo::rt::RtDialect"];
   let statistics = [
     Statistic<"merged", "merged", "dispatches that joined another">
+  ];
+}
+
+def RemoveRoundings : Pass<"cameo-remove-roundings", "::mlir::func::FuncOp"> {
+  let summary = "remove roundings to 16 bits between the elementwise operations of a dispatch";
+  let description = [{
+    Bodies compute in f32 whatever the types of their operands are. A value of f16 or bf16 that only elementwise
+    operations of the same dispatch read goes from one to the other as the f32 that it was rounded from. What is
+    stored, multiplied by a product or reduced stays rounded, and so does what a Cast of the model rounds.
+
+    ```mlir
+    %a = linalg.generic ins(%x : tensor<4xf16>) outs(%e : tensor<4xf16>) {
+    ^bb0(%in: f16, %out: f16):
+      %0 = arith.extf %in : f16 to f32
+      %1 = math.exp %0 : f32
+      %2 = arith.truncf %1 : f32 to f16
+      linalg.yield %2 : f16
+    } -> tensor<4xf16>
+    %b = linalg.generic ins(%a : tensor<4xf16>) outs(%d : tensor<4xf16>) {
+    ^bb0(%in: f16, %out: f16):
+      %0 = arith.extf %in : f16 to f32
+      %1 = arith.subf %0, %one : f32
+      %2 = arith.truncf %1 : f32 to f16
+      linalg.yield %2 : f16
+    } -> tensor<4xf16>
+    ```
+    ==>
+    ```mlir
+    %a = linalg.generic ins(%x : tensor<4xf16>) outs(%f : tensor<4xf32>) {
+    ^bb0(%in: f16, %out: f32):
+      %0 = arith.extf %in : f16 to f32
+      %1 = math.exp %0 : f32
+      linalg.yield %1 : f32
+    } -> tensor<4xf32>
+    %b = linalg.generic ins(%a : tensor<4xf32>) outs(%d : tensor<4xf16>) {
+    ^bb0(%in: f32, %out: f16):
+      %0 = arith.subf %in, %one : f32
+      %1 = arith.truncf %0 : f32 to f16
+      linalg.yield %1 : f16
+    } -> tensor<4xf16>
+    ```
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+  let statistics = [
+    Statistic<"removed", "removed", "roundings that are done no more">
   ];
 }
 

@@ -63,12 +63,13 @@ static void printPaddings(OpAsmPrinter &, Operation *, TypeRange, TypeRange) {}
 #include "dialects/kernel/Kernel.cpp.inc"
 
 LogicalResult KernelDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
-  if (failed(verifyDeclared<PrecisionAttrHelper, ScheduleAttrHelper, NodesAttrHelper,
-                            BlockAttrHelper, NoSyncAttrHelper, DynamicSharedAttrHelper,
-                            IndexBitsAttrHelper, TargetAttrHelper, AlignmentAttrHelper,
-                            FlopsAttrHelper, BytesAttrHelper, FallbackAttrHelper, PackingAttrHelper,
-                            PackedAttrHelper, RoundingAttrHelper, RoundedAttrHelper,
-                            CandidatesAttrHelper, TrialAttrHelper>(op, attribute)))
+  if (failed(
+          verifyDeclared<PrecisionAttrHelper, CastAttrHelper, ScheduleAttrHelper, NodesAttrHelper,
+                         BlockAttrHelper, NoSyncAttrHelper, DynamicSharedAttrHelper,
+                         IndexBitsAttrHelper, TargetAttrHelper, AlignmentAttrHelper,
+                         FlopsAttrHelper, BytesAttrHelper, FallbackAttrHelper, PackingAttrHelper,
+                         PackedAttrHelper, RoundingAttrHelper, RoundedAttrHelper,
+                         CandidatesAttrHelper, TrialAttrHelper>(op, attribute)))
     return failure();
   StringRef name = PrecisionAttrHelper::getNameStr();
   if (attribute.getName() != name || cast<StringAttr>(attribute.getValue()).getValue() == kTf32)

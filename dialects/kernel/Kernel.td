@@ -25,6 +25,8 @@ def Kernel_Dialect : Dialect {
     // Of the operation of a dispatch that is a product: how it may be computed; "tf32": operands of
     // f32 may be rounded to TF32.
     "::mlir::StringAttr":$precision,
+    // Of the operation of a dispatch that is a Cast of the model: what it rounds stays rounded.
+    "::mlir::UnitAttr":$cast,
     // Of a kernel: how it was made, for reports.
     "::cameo::kernel::ScheduleAttr":$schedule,
     // Of a kernel: the names of its nodes, with commas.

@@ -85,42 +85,6 @@ bool areModerate(ArrayRef<double> factors, FloatType type, std::string &why) {
   return true;
 }
 
-/// True where shifts, in units of what a product reads, are of the order of 1. A larger one takes away most of a number, (x - 101325) / 700, which must be done before anything is rounded.
-bool areSmall(ArrayRef<double> shifts, ArrayRef<double> factors, std::string &why) {
-  for (auto [shift, factor] : llvm::zip(shifts, factors))
-    if (std::abs(shift * factor) > kMostDetour) {
-      why = llvm::formatv(
-          "a shift of {0:f1}, in units of what the product reads, may cancel what it is "
-          "added to",
-          shift * factor);
-      return false;
-    }
-  return true;
-}
-
-/// Whether zeros that the operator reads around its input would have to be shifted as well.
-bool readsPadding(Operation *op) {
-  auto mode = op->getAttrOfType<StringAttr>("auto_pad");
-  auto pads = op->getAttrOfType<DenseI64ArrayAttr>("pads");
-  return (mode && mode.getValue() != "NOTSET" && mode.getValue() != "VALID") ||
-         (pads && llvm::any_of(pads.asArrayRef(), [](int64_t pad) { return pad != 0; }));
-}
-
-/// What adding a number to each input channel adds to each output channel.
-std::vector<double> shiftBehind(const Weighted &weighted, ArrayRef<double> shift) {
-  auto type = RankedTensorType::get({weighted.outputs}, weighted.weight.type.getElementType());
-  std::vector<double> sums(type.getNumElements(), 0.0);
-  std::vector<double> products = weighted.scaled(shift, Side::Input);
-  auto gemm = dyn_cast<onnx::GemmOp>(weighted.op);
-  double alpha = gemm ? gemm.getAlpha().convertToDouble() : 1.0;
-  bool columns = gemm && !gemm.getTransB();
-  int64_t count = weighted.weight.count();
-  int64_t row = columns ? 1 : count / weighted.outputs;
-  for (int64_t i = 0; i < count; ++i)
-    sums[i / row % weighted.outputs] += alpha * products[products.size() == 1 ? 0 : i];
-  return sums;
-}
-
 /// Sums, or factors, of which each alone reads the one before it.
 using Chain = SmallVector<Arithmetic>;
 
@@ -187,9 +151,7 @@ private:
       next = merge(chain, ledger).back();
     Location last = next ? next->op->getLoc() : getOperation().getLoc();
     // What came before has a product behind it then.
-    std::vector<double> factors; // by which the product multiplies what comes before
-    for (; next && foldBefore(*next, factors, why);
-         next = Arithmetic::of(next->x.getDefiningOp())) {
+    for (; next && foldBefore(*next, why); next = Arithmetic::of(next->x.getDefiningOp())) {
       isFolded = true;
       why.clear();
     }
@@ -317,10 +279,13 @@ private:
     return one;
   }
 
-  /// Into the product that alone reads its result, and whose weights have taken `factors`, by channel, if any.
-  bool foldBefore(const Arithmetic &arithmetic, std::vector<double> &factors, std::string &why) {
+  /// Factors, into the product that alone reads their result. A shift stays in front of what rounds: it may leave little
+  /// of what it is added to, and is done with what makes or reads the value. So does its factor, as the two normalise.
+  bool foldBefore(const Arithmetic &arithmetic, std::string &why) {
     Value result = arithmetic.op->getResult(0);
-    if (!result.hasOneUse() || result.use_begin()->getOperandNumber() != 0)
+    std::optional<Arithmetic> before = Arithmetic::of(arithmetic.x.getDefiningOp());
+    if (!arithmetic.multiplies || (before && !before->multiplies) || !result.hasOneUse() ||
+        result.use_begin()->getOperandNumber() != 0)
       return false;
     FailureOr<Weighted> weighted = Weighted::of(*result.user_begin());
     std::optional<int64_t> rank = reliableRank(arithmetic.x);
@@ -330,69 +295,27 @@ private:
       return false;
     std::optional<std::vector<double>> given =
         weighted->perChannel(arithmetic.constant, Side::Input, *rank);
-    if (!given)
+    if (!given || !foldFactorsBefore(*weighted, arithmetic.numbers(*given), why))
       return false;
-    std::vector<double> numbers = arithmetic.numbers(*given);
-    factors.resize(numbers.size(), 1.0);
-    bool isFolded = arithmetic.multiplies
-                        ? !hasLargeShift(arithmetic.x, *weighted, numbers, factors, why) &&
-                              foldFactorsBefore(*weighted, numbers, why)
-                        : foldShiftsBefore(*weighted, numbers, factors, why);
-    if (!isFolded)
-      return false;
-    if (arithmetic.multiplies)
-      for (auto [factor, number] : llvm::zip(factors, numbers))
-        factor *= number;
     finish(arithmetic, arithmetic.x, weighted->op);
     count(&getContext(), getArgument(), "folded");
     return true;
-  }
-
-  /// A factor and a large shift before it stay together: what the shift is in units of what the product reads could
-  /// not be told without the factor.
-  static bool hasLargeShift(Value x, const Weighted &weighted, ArrayRef<double> numbers,
-                            ArrayRef<double> factors, std::string &why) {
-    std::optional<Arithmetic> shift = Arithmetic::of(x.getDefiningOp());
-    std::optional<int64_t> rank = reliableRank(x);
-    if (!shift || shift->multiplies || !rank || !takesShifts(weighted))
-      return false;
-    std::optional<std::vector<double>> given =
-        weighted.perChannel(shift->constant, Side::Input, *rank);
-    std::vector<double> all = factors.vec();
-    for (auto [factor, number] : llvm::zip(all, numbers))
-      factor *= number;
-    return given && !areSmall(shift->numbers(*given), all, why);
-  }
-
-  static bool takesShifts(const Weighted &weighted) {
-    return isa<onnx::GemmOp>(weighted.op) ||
-           (isa<onnx::ConvOp>(weighted.op) && !readsPadding(weighted.op));
   }
 
   static bool foldFactorsBefore(const Weighted &weighted, ArrayRef<double> factors,
                                 std::string &why) {
     if (!areModerate(factors, elementType(weighted), why))
       return false;
+    // What a small factor brings into range, the product would read as it is.
+    for (double factor : factors)
+      if (factor != 0 && std::abs(factor) < 1 / kMostFactor) {
+        why = llvm::formatv("a factor of {0:e} brings what it multiplies into range", factor);
+        return false;
+      }
     ElementsAttr weight = scaledWeights(weighted, factors, Side::Input, why);
     if (weight)
       replaceConstant(weighted.op, 1, weight, weightName(weighted.op, 1));
     return weight != nullptr;
-  }
-
-  static bool foldShiftsBefore(const Weighted &weighted, ArrayRef<double> shifts,
-                               ArrayRef<double> factors, std::string &why) {
-    if (!takesShifts(weighted))
-      return false;
-    std::vector<double> behind = shiftBehind(weighted, shifts);
-    PartialResults all(/*multiplies=*/false, weighted.outputs);
-    all.add(weighted.biases());
-    all.add(behind);
-    std::string apart = all.whyApart(elementType(weighted));
-    if (!apart.empty()) {
-      why = apart;
-      return false;
-    }
-    return areSmall(shifts, factors, why) && foldIntoWeights(weighted, Affine{{}, behind}, why);
   }
 
   /// x * constant or x + constant in front of `op`, with its type.

@@ -42,6 +42,12 @@ static LogicalResult lowerCast(Operation *op, Lowering &l) {
         return encodeNarrow(b, loc, convertScalar(b, loc, x[0], from, b.getF32Type()), *narrow,
                             rounding);
       });
+  // Casts that were inserted for the sake of a type say so.
+  if (!op->hasAttr(onnx::OnnxDialect::PrecisionAttrHelper::getNameStr()))
+    tensor.getDefiningOp()->walk([](linalg::GenericOp generic) {
+      setDeclaredAttr<kernel::KernelDialect::CastAttrHelper>(generic,
+                                                             UnitAttr::get(generic.getContext()));
+    });
   l.define(op, 0, tensor, input.sizes, to);
   return success();
 }
