@@ -15,4 +15,10 @@ from cameo._runtime import cuda_device_count, version
 from cameo._torch import from_torch
 from cameo._torch_compile import torch_backend
 
+# Tracebacks name a class as users import it.
+for _error in (BusyError, CompileError, DriverError, Error, InternalError, InvalidArgumentError, KernelFaultError,
+               ModelFileError, NoCodeError, NotFoundError, OutOfMemoryError, OutOfRangeError, UnsupportedError):
+    _error.__module__ = "cameo"
+del _error
+
 __version__ = version()

@@ -72,6 +72,10 @@ def tool(name):
 
 
 def _shapes(shapes):
+    if not isinstance(shapes, Mapping):
+        raise TypeError(f'shapes are a dictionary, such as {{"x": (1, 3, 224, 224), "batch": 8}}, '
+                        f"not {type(shapes).__name__}")
+
     def text(size):
         return "?" if size is None else str(size)
     return ",".join(f"{name}:{text(value) if isinstance(value, (int, type(None))) else 'x'.join(map(text, value))}"
@@ -103,11 +107,14 @@ class _Files:
     def model(self, model):
         """The path of a model; its bytes, an onnx.ModelProto or what is exported are written into the folder."""
         if isinstance(model, (str, os.PathLike)):
-            return os.fspath(model)
+            path = os.fsdecode(model)
+            return os.path.join(os.curdir, path) if path.startswith("-") else path  # no option of the program's
         if isinstance(model, Exported):
             path = self.path(f"{model.name}.onnx", f"<{model.name}>")
             model.write(path)
             return path
+        if not isinstance(model, (bytes, bytearray)) and not hasattr(model, "SerializeToString"):
+            raise TypeError(f"a model is a path, its bytes or an onnx.ModelProto, not {type(model).__name__}")
         data = bytes(model) if isinstance(model, (bytes, bytearray)) else model.SerializeToString()
         path = self.path("model.onnx", "<model>")
         with open(path, "wb") as file:
@@ -136,6 +143,18 @@ class _Files:
 
 def _joined(value, mark):
     return value if isinstance(value, str) else mark.join(value)
+
+
+def _others(options, taken):
+    """Options of the program's in its own words, but for those that the call decides."""
+    if isinstance(options, (str, bytes)):
+        raise TypeError('options are a list of texts, such as ["--layout=auto"]')
+    options = list(options)
+    for option in options:
+        name = option.partition("=")[0]
+        if name in taken:
+            raise ValueError(f"options: {option!r} is what the call itself says")
+    return options
 
 
 def _arguments(given, files):
@@ -252,7 +271,7 @@ def compare(model: Any, data: Samples, *, precision: str | Iterable[str] = ("fp3
                      *_arguments({"calibration_data": calibration_data, "shapes": shapes, "level": level}, files)]
         given = {"labels": labels, "values": None if values is None else _joined(values, ";")}
         arguments += [f"--{name}={value}" for name, value in given.items() if value is not None]
-        run_tool("cameo-compare", [*arguments, *options], files)
+        run_tool("cameo-compare", [*arguments, *_others(options, ("--report", "--data", "--precision"))], files)
         with open(report, encoding="utf-8") as file:
             return json.load(file)
 
@@ -282,6 +301,8 @@ def compile(model: Any, *, output: Path | None = None, emit: str | None = None, 
     A model that is not compiled is a `CompileError`, whose `diagnostics` name the nodes. `Model.compilation` has warnings,
     remarks and the summary.
     """
+    if emit not in (None, "exe", "lib", "plan"):
+        raise ValueError(f'emit is "exe", "lib" or "plan", not {emit!r}; cameoc writes other forms')
     if output is None and emit not in (None, "plan"):
         raise ValueError(f'emit="{emit}" needs an output')
     given = dict(target=target, precision=precision, precision_of=precision_of, calibration_data=calibration_data,
@@ -291,9 +312,11 @@ def compile(model: Any, *, output: Path | None = None, emit: str | None = None, 
         files = stack.enter_context(_Files())
         path = files.path("model.plan", "<plan>") if output is None else os.fspath(output)
         arguments = [files.model(model), "-o", path, "--message-format=json", f"--emit={emit or 'plan'}",
-                     *_arguments(given, files), *options]
+                     *_arguments(given, files), *_others(options, ("-o", "--emit", "--message-format", "--stop-after", "--inspect"))]
         with _listener(progress) as on_progress:
             _, compilation = run_tool("cameoc", arguments, files, on_progress)
+        if not os.path.exists(path):
+            raise ValueError(f"options: {' '.join(options)}: no model is written")
         compiled = Model(path, device=device)
         compiled.compilation = compilation
         if output is None:

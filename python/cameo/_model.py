@@ -64,7 +64,7 @@ def gpu_of(device: str | Device) -> int | None:
         return device.ordinal if device.is_cuda else None
     if device == "simulator":
         return None
-    found = re.fullmatch(r"cuda(?::(\d+))?", device) if isinstance(device, str) else None
+    found = re.fullmatch(r"cuda(?::(\d{1,9}))?", device) if isinstance(device, str) else None
     if not found:
         raise ValueError(f'a device is "cuda", "cuda:1", "simulator" or a cameo.Device, not {device!r}')
     return int(found[1] or 0)
@@ -122,6 +122,7 @@ class Context:
         self._handle = _runtime.Context(model._handle, model._entry, use_graphs)
         self._inputs = model._input_index
         self._outputs = model._output_index
+        self._taps = model.taps
 
     def __call__(self, *arrays: Array, out: Array | Sequence[Array] | None = None, stream: Any = None,
                  **named: Array) -> Any:
@@ -149,7 +150,12 @@ class Context:
 
     def set_taps(self, callback: Callable[[str, Array], Array | None] | None) -> None:
         """Calls `callback(name, array)` for each tapped value of the runs to come, in order. An array that it returns
-        is written over the value; an exception ends the run. None ends it. Models are compiled with taps=..."""
+        is written over the value, where it returns None the value stays; an exception ends the run. None ends it.
+        Models are compiled with taps=..."""
+        if callback is not None and not callable(callback):
+            raise TypeError(f"a callback is a function of a name and an array, or None, not {type(callback).__name__}")
+        if callback is not None and not self._taps:
+            raise ValueError("the model has no taps; compile it with taps=...")
         self._handle.set_taps(callback)
 
     def profile(self, *arrays: Array, **named: Array) -> list[Launch]:
@@ -178,6 +184,8 @@ class Context:
         return names[name]
 
     def _by_name(self, given, names, role):
+        if not isinstance(given, Mapping):
+            raise TypeError(f"arrays by names of {role}s are a dictionary, not {type(given).__name__}")
         values = [None] * len(names)
         for name, value in given.items():
             values[self._index(names, name, role)] = value
@@ -187,7 +195,8 @@ class Context:
         if len(arrays) == len(self._inputs) and not named:
             return list(arrays)
         if len(arrays) > len(self._inputs):
-            raise TypeError(f"the model has {len(self._inputs)} inputs, not {len(arrays)}")
+            count = "1 input" if len(self._inputs) == 1 else f"{len(self._inputs)} inputs"
+            raise TypeError(f"the model has {count}, not {len(arrays)}")
         values = list(arrays) + [None] * (len(self._inputs) - len(arrays))
         given = set(range(len(arrays)))
         for name, value in named.items():

@@ -4,6 +4,7 @@
 
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace nb = nanobind;
@@ -18,6 +19,11 @@ namespace {
 std::string typeName(nb::handle object) {
   return nb::cast<std::string>(
       nb::str(nb::handle((PyObject *)Py_TYPE(object.ptr())).attr("__name__")));
+}
+
+/// What an exception says, without the lines of code that raised it.
+std::string textOf(nb::python_error &error) {
+  return nb::cast<std::string>(nb::str(error.value()));
 }
 
 bool isOnHost(nb::handle object) {
@@ -53,6 +59,31 @@ bool Array::isContiguous() const {
   return true;
 }
 
+bool Array::overlapsItself() const {
+  if (count() < 2)
+    return false;
+  std::vector<std::pair<int64_t, int64_t>> dims; // stride, size
+  for (size_t i = 0; i < sizes.size(); ++i)
+    if (sizes[i] > 1)
+      dims.emplace_back(std::abs(strides[i]), sizes[i]);
+  std::sort(dims.begin(), dims.end());
+  int64_t reach = int64_t(elementBytes(elements)); // of what is inside of a dimension
+  for (auto [stride, size] : dims) {
+    if (stride < reach)
+      return true;
+    reach += stride * (size - 1);
+  }
+  return false;
+}
+
+bool Array::overlaps(const Array &other) const {
+  if (where != other.where || device != other.device || !count() || !other.count())
+    return false;
+  if (isPlain() && other.isPlain())
+    return first < other.first + other.packedBytes() && other.first < first + packedBytes();
+  return first == other.first && sizes == other.sizes && strides == other.strides;
+}
+
 Array Array::of(nb::handle object, Access access, const std::string &what) {
   if (PyObject_TypeCheck(object.ptr(), (PyTypeObject *)numpyArrayType().ptr()))
     return ofNumpy(object, access, what);
@@ -76,7 +107,7 @@ Array Array::ofNumpy(nb::handle object, Access access, const std::string &what) 
   int flags = access == Access::Write ? PyBUF_STRIDED : PyBUF_STRIDED_RO;
   if (PyObject_GetBuffer(source.ptr(), &view, flags) != 0) {
     nb::python_error error;
-    refuse(what, error.what());
+    refuse(what, textOf(error));
   }
   array.first = static_cast<char *>(view.buf);
   array.sizes.assign(view.shape, view.shape + view.ndim);
@@ -84,7 +115,14 @@ Array Array::ofNumpy(nb::handle object, Access access, const std::string &what) 
   return array;
 }
 
-Array Array::ofDlpack(nb::handle object, Access access, const std::string &what) {
+Array Array::ofDlpack(nb::handle source, Access access, const std::string &what) {
+  nb::object object = nb::borrow(source);
+  // torch has views whose elements are the negated ones of their memory, which DLPack does not tell.
+  if (nb::hasattr(object, "is_neg") && nb::cast<bool>(object.attr("is_neg")())) {
+    if (access == Access::Write)
+      refuse(what, "a view that negates its memory cannot be written to");
+    object = object.attr("resolve_neg")();
+  }
   nb::ndarray<> memory;
   nb::ndarray<nb::ro> readable;
   bool isRead = access == Access::Read ? nb::try_cast(object, readable, false)
@@ -97,7 +135,7 @@ Array Array::ofDlpack(nb::handle object, Access access, const std::string &what)
       // The library says why.
       (void)object.attr("__dlpack__")();
     } catch (nb::python_error &error) {
-      refuse(what, error.what());
+      refuse(what, textOf(error));
     }
     refuse(what, "a " + typeName(object) + " that cannot be " +
                      (access == Access::Read ? "read" : "written to"));

@@ -32,6 +32,10 @@ public:
   /// True where its memory is what Cameo reads and writes.
   bool isPlain() const { return isContiguous() && !isPacked(elements); }
   bool isContiguous() const;
+  /// True where elements have memory in common, as in a view that was expanded; of exotic strides that do not, too.
+  bool overlapsItself() const;
+  /// Whether both are plain and have memory in common, or are one and the same view.
+  bool overlaps(const Array &other) const;
 
   /// Between an array on the host and elements that lie one behind the other, packed.
   void copyTo(char *packed) const;

@@ -106,7 +106,7 @@ void Context::check(cameo_status status) {
     throw error;
   }
   if (status != CAMEO_STATUS_OK)
-    throw StatusError(status, cameo_context_error(handle.get()));
+    throw StatusError(status, cameo_last_error());
 }
 
 void Context::checkDevice(const Array &array, const std::string &what) const {
@@ -167,6 +167,28 @@ void Context::bindInputs(nb::list given) {
       check(cameo_context_bind_input(handle.get(), i, &kNothing));
       boundInputs[i].array.reset();
     }
+  shapeStates(given);
+}
+
+// A state without an array begins with zeros, in a shape that has sizes of other inputs.
+void Context::shapeStates(nb::list given) {
+  auto sizeOf = [&](const std::string &symbol) -> int64_t {
+    for (size_t i = 0; i < inputs.size() && !symbol.empty(); ++i)
+      for (size_t d = 0; d < shapes[i].size(); ++d)
+        if (inputs[i].symbols[d] == symbol)
+          return shapes[i][d];
+    return -1;
+  };
+  for (uint32_t i = 0; i < inputs.size(); ++i) {
+    if (!given[i].is_none() || !boundInputs[i].isState || !shapes[i].empty())
+      continue;
+    std::vector<int64_t> shape = inputs[i].dims;
+    for (size_t d = 0; d < shape.size(); ++d)
+      if (shape[d] < 0)
+        shape[d] = sizeOf(inputs[i].symbols[d]);
+    if (std::find(shape.begin(), shape.end(), -1) == shape.end())
+      setShape(i, shape);
+  }
 }
 
 std::vector<int64_t> Context::outputShape(uint32_t index) {
@@ -177,6 +199,29 @@ std::vector<int64_t> Context::outputShape(uint32_t index) {
   return shape;
 }
 
+bool Context::isWrittenLater(uint32_t output, const std::string &what) const {
+  const Array &array = *boundOutputs[output].array;
+  if (array.overlapsItself())
+    throw nb::value_error(
+        (what + " has elements in one place; an expanded view is not written to").c_str());
+  for (uint32_t i = 0; i < output; ++i)
+    if (boundOutputs[i].array && boundOutputs[i].array->overlaps(array))
+      throw nb::value_error(
+          (what + " is in the memory of " + quoted("output", outputs[i])).c_str());
+  if (needsStaging(array, what))
+    return true;
+  // Kernels may read an input after an output has been written.
+  for (uint32_t i = 0; i < inputs.size(); ++i)
+    if (boundInputs[i].array && boundInputs[i].array->isPlain() &&
+        boundInputs[i].array->overlaps(array)) {
+      if (array.memory() == CAMEO_MEMORY_DEVICE)
+        throw nb::value_error(
+            (what + " is in the memory of " + quoted("input", inputs[i])).c_str());
+      return true;
+    }
+  return false;
+}
+
 std::vector<nb::object> Context::bindOutputs(nb::list given, nb::object make, bool onDevice) {
   std::vector<nb::object> results(outputs.size());
   for (uint32_t i = 0; i < outputs.size(); ++i) {
@@ -185,6 +230,8 @@ std::vector<nb::object> Context::bindOutputs(nb::list given, nb::object make, bo
     std::vector<int64_t> shape = outputShape(i);
     Bound &bound = boundOutputs[i];
     cameo_binding binding = kNothing;
+    bound.array.reset(); // of a run that failed
+    bound.isStaged = false;
     if (given[i].is_none() && make.is_none() && onDevice) {
       results[i] = makeDeviceArray(*model->device(), tensor.type, shape, binding.data);
       binding.memory = CAMEO_MEMORY_DEVICE;
@@ -205,11 +252,12 @@ std::vector<nb::object> Context::bindOutputs(nb::list given, nb::object make, bo
       binding.memory = array.memory();
       binding.bytes = array.packedBytes();
       binding.data = array.data();
-      if (needsStaging(array, what)) {
-        bound.staged.resize(array.packedBytes());
+      bound.array = std::move(array);
+      bound.isStaged = isWrittenLater(i, what);
+      if (bound.isStaged) {
+        bound.staged.resize(binding.bytes);
         binding.data = bound.staged.data();
       }
-      bound.array = std::move(array);
     }
     if (!binding.bytes)
       binding.data = nullptr;
@@ -238,7 +286,7 @@ nb::list Context::run(nb::list given, nb::list wanted, nb::object make, bool onD
   nb::list list;
   for (size_t i = 0; i < results.size(); ++i) {
     Bound &bound = boundOutputs[i];
-    if (bound.array && !bound.array->isPlain())
+    if (bound.array && bound.isStaged)
       bound.array->copyFrom(bound.staged.data());
     bound.array.reset();
     list.append(results[i]);
@@ -280,6 +328,15 @@ nb::list Context::profile(nb::list given) {
   return list;
 }
 
+static std::vector<int64_t> shapeFrom(nb::handle sizes, const std::string &what) {
+  std::vector<int64_t> shape;
+  if (nb::try_cast(sizes, shape))
+    return shape;
+  throw nb::type_error(
+      (what + ": a shape has whole numbers, not " + nb::cast<std::string>(nb::repr(sizes)))
+          .c_str());
+}
+
 nb::list Context::outputShapes(nb::list given) {
   if (given.size() != inputs.size())
     throw nb::type_error("a shape or an array is needed for each input");
@@ -287,7 +344,7 @@ nb::list Context::outputShapes(nb::list given) {
     if (given[i].is_none())
       continue;
     if (nb::isinstance<nb::tuple>(given[i]) || nb::isinstance<nb::list>(given[i]))
-      setShape(i, nb::cast<std::vector<int64_t>>(given[i]));
+      setShape(i, shapeFrom(given[i], quoted("input", inputs[i])));
     else
       bindInput(i, given[i]);
   }
@@ -305,24 +362,28 @@ void Context::setState(uint32_t input, std::optional<uint32_t> output) {
 cameo_status Context::showTap(const cameo_tap &tap) {
   nb::gil_scoped_acquire acquire;
   try {
+    std::string what = std::string("tap '") + tap.name + "'";
     std::vector<int64_t> shape(tap.dims, tap.dims + tap.rank);
     nb::object value = makeNumpy(tap.dtype, shape);
-    Array array = Array::of(value, Array::Access::Write, tap.name);
+    Array array = Array::of(value, Array::Access::Write, what);
     array.copyFrom(static_cast<const char *>(tap.data));
     nb::object answer = tapCallback(nb::str(tap.name), value);
     if (answer.is_none())
       return CAMEO_STATUS_OK;
-    Array changed = Array::of(answer, Array::Access::Read, tap.name);
+    Array changed = Array::of(answer, Array::Access::Read, what);
     if (changed.type() != tap.dtype || changed.shape() != shape ||
         changed.memory() != CAMEO_MEMORY_HOST)
-      throw nb::type_error((std::string("tap '") + tap.name +
-                            "': another value must be an array on the host, of its type and shape")
-                               .c_str());
+      throw nb::type_error(
+          (what + ": another value must be an array on the host, of its type and shape").c_str());
     std::vector<char> packed(changed.packedBytes());
     changed.copyTo(packed.data());
     return cameo_context_write_tap(handle.get(), packed.data(), packed.size());
   } catch (nb::python_error &error) {
     raised.emplace(std::move(error));
+  } catch (nb::builtin_exception &error) { // an Array that is none
+    std::string text = std::string("what the callback has returned for ") + error.what();
+    PyErr_SetString(PyExc_TypeError, text.c_str());
+    raised.emplace();
   } catch (std::exception &error) {
     PyErr_SetString(PyExc_TypeError, error.what());
     raised.emplace();

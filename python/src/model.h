@@ -89,6 +89,7 @@ private:
   struct Bound {
     std::optional<Array> array;
     std::vector<char> staged; // elements as Cameo has them, where the array's are not
+    bool isStaged = false;    // of an output: its array gets its elements after the run
     bool isState = false;
   };
 
@@ -96,11 +97,14 @@ private:
   void check(cameo_status status);
   void bindInputs(nanobind::list inputs);
   void bindInput(uint32_t index, nanobind::handle given);
+  void shapeStates(nanobind::list inputs);
   std::vector<nanobind::object> bindOutputs(nanobind::list outputs, nanobind::object make,
                                             bool onDevice);
   void setShape(uint32_t index, const std::vector<int64_t> &shape);
   std::vector<int64_t> outputShape(uint32_t index);
   void checkDevice(const Array &array, const std::string &what) const;
+  /// Whether the array of an output is written to after the run, as kernels cannot write to it as it lies.
+  bool isWrittenLater(uint32_t output, const std::string &what) const;
 
   std::shared_ptr<Model> model;
   std::vector<Tensor> inputs, outputs;

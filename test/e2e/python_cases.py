@@ -93,6 +93,26 @@ def elements_and_layouts():
 
 
 @case("numpy")
+def outputs_in_memory_of_others():
+    """Outputs that would overwrite one another are refused; one in the memory of an input gets its values last."""
+    model = compiled(sums())
+    a, b, both = numpy.ones((2, 3), F32), numpy.full((2, 3), 2, F32), numpy.empty((4, 3), F32)
+    refused = [
+        ("elements in one place", [numpy.lib.stride_tricks.as_strided(both, (2, 3), (0, 4)), both[:2]]),
+        ("output 'difference' is in the memory of output 'sum'", [both[:2], both[:2]]),
+        ("output 'difference' is in the memory of output 'sum'", [both[:2], both[1:3]]),
+    ]
+    for text, out in refused:
+        expect_error(ValueError, text, lambda out=out: model(a, b, out=out))
+    columns = numpy.empty((2, 6), F32)
+    model(a, b, out=[columns[:, ::2], columns[:, 1::2]])
+    expect_equal(columns, numpy.tile(numpy.array([3, -1], F32), (2, 3)))
+    model(a, b, out=[a, b])
+    expect_equal(a, numpy.full((2, 3), 3, F32))
+    expect_equal(b, numpy.full((2, 3), -1, F32))
+
+
+@case("numpy")
 def outputs_in_other_layouts():
     model = compiled(turned(TensorProto.FLOAT))
     x = numpy.arange(24, dtype=F32).reshape(6, 4)
@@ -140,9 +160,12 @@ def several_inputs_and_outputs():
 def mistakes():
     model = compiled(sums())
     a = numpy.zeros((2, 3), F32)
+    single = compiled(make([("Neg", ["a"], ["b"], {})], [("a", TensorProto.FLOAT, (2, 3))],
+                           [("b", TensorProto.FLOAT, None)]))
     refused = [
         (TypeError, "no array for input 'b'", lambda: model(a)),
         (TypeError, "2 inputs, not 3", lambda: model(a, a, a)),
+        (TypeError, "the model has 1 input, not 2", lambda: single(a, a)),
         (TypeError, "given twice", lambda: model(a, a=a)),
         (KeyError, "no input is named 'c'; there are 'a', 'b'", lambda: model(a, c=a)),
         (TypeError, "'b' has elements of float32, not of float64", lambda: model(a, a.astype(float))),
@@ -165,6 +188,17 @@ def mistakes():
         (cameo.ModelFileError, "not a model", lambda: cameo.Model(__file__)),
         (cameo.ModelFileError, "", lambda: cameo.Model(b"none")),
         (ValueError, "one run", lambda: model.benchmark(a, a, runs=0)),
+        (TypeError, "are a dictionary, not list", lambda: model.run([a, a])),
+        (TypeError, "input 'a': a shape has whole numbers", lambda: model.output_shapes((1.5, 3), (1, 3))),
+        (ValueError, "a device is", lambda: cameo.Model(__file__, device="cuda:99999999999")),
+        (TypeError, "a model is a path", lambda: cameo.compile(None)),
+        (TypeError, "shapes are a dictionary", lambda: cameo.compile(sums(), shapes="N:2")),
+        (TypeError, "options are a list", lambda: cameo.compile(sums(), options="--remarks")),
+        (ValueError, "'-o' is what the call itself says", lambda: cameo.compile(sums(), options=["-o", "x"])),
+        (ValueError, "'--emit=ptx' is what", lambda: cameo.compile(sums(), options=["--emit=ptx"])),
+        (ValueError, "emit is", lambda: cameo.compile(sums(), emit="ptx", output="x")),
+        (ValueError, "no model is written", lambda: cameo.compile(sums(), options=["--version"])),
+        (cameo.CompileError, "./--version", lambda: cameo.compile("--version")),
     ]
     for kind, text, call in refused:
         expect_error(kind, text, call)
@@ -189,6 +223,7 @@ def every_status_has_an_exception():
     for name in _runtime.status_names()[1:]:
         error = _errors.of_status(name, "text")
         expect(type(error) is not cameo.Error and error.status == name, f"{name} is {type(error).__name__}")
+        expect(type(error).__module__ == "cameo", f"tracebacks show {type(error).__module__}.{type(error).__name__}")
 
 
 @case("numpy")
@@ -236,6 +271,14 @@ def states():
     context.set_state("before", None)
     expect_error(cameo.InvalidArgumentError, "before", lambda: context(x, None))
     expect_error(KeyError, "no output is named 'later'", lambda: context.set_state("before", "later"))
+    # The sizes of zeros are those of another input.
+    model = compiled(make([("Add", ["x", "before"], ["after"], {})],
+                          [("x", TensorProto.FLOAT, ("N", 3)), ("before", TensorProto.FLOAT, ("N", 3))],
+                          [("after", TensorProto.FLOAT, ("N", 3))]))
+    context = model.context()
+    context.set_state("before", "after")
+    for steps in (1, 2):
+        expect_equal(context(x.reshape(1, 3), None), x.reshape(1, 3) * steps)
 
 
 @case("numpy")
@@ -290,8 +333,14 @@ def taps():
     expect_error(ZeroDivisionError, "", lambda: context(x))
     context.set_taps(lambda name, value: value[:1])
     expect_error(TypeError, "another value must be", lambda: context(x))
+    context.set_taps(lambda name, value: context(x) and None)
+    expect_error(cameo.BusyError, "in use by another call", lambda: context(x))
+    context.set_taps(lambda name, value: 3)
+    expect_error(TypeError, "what the callback has returned for tap 'n0': an array was expected", lambda: context(x))
     context.set_taps(None)
     expect_equal(context(x), y)
+    expect_error(TypeError, "a function of a name and an array", lambda: context.set_taps(3))
+    expect_error(ValueError, "no taps", lambda: compiled(sums()).context().set_taps(print))
 
 
 @case("numpy")

@@ -30,6 +30,10 @@ def tensors_of_torch():
     memory = out[0].data_ptr()
     expect(model(a, b, out=out)[0].data_ptr() == memory, "copied")
     expect(isinstance(model(a.numpy(), b)[0], numpy.ndarray), "the first array decides")
+    # The memory of such a view is b, and its elements are -b.
+    negated = torch.complex(a, b).conj().imag
+    expect(torch.equal(model(a, negated)[0], a - b), "a view that negates")
+    expect_error(TypeError, "negates", lambda: model(a, b, out=[negated, out[0]]))
     expect_error(TypeError, "gradient", lambda: model(a.clone().requires_grad_(), b))
     expect_error(TypeError, "elements of float32, not of float16", lambda: model(a.half(), b))
 
