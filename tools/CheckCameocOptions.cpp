@@ -149,7 +149,10 @@ static llvm::Error checkCalibration(const CameocOptions &options) {
     return llvm::Error::success();
   }
   if (!precision.isAsked() && options.emit != Emit::Ranges)
-    return fail("--calibration-data and --calibration-cache go with --precision or --emit=ranges");
+    return fail("--calibration-data and --calibration-cache go with --emit=ranges or a --precision "
+                "other than fp32");
+  if (options.calibration.method && !precision.isQuantized() && options.emit != Emit::Ranges)
+    return fail("--calibration-method goes with --precision=int8 or --emit=ranges");
   if (!precision.ranges.empty())
     return fail("--ranges and calibration: one of them says what the ranges are");
   if (options.startFrom)

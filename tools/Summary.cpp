@@ -165,8 +165,9 @@ void Summary::print(llvm::raw_ostream &output, StringRef path, StringRef manifes
     text += "; channels of " + plural(scaled, "value") + " scaled";
   if (accuracy)
     text += accuracyText(*accuracy);
-  if (asked.type == precisionName(Precision::INT8) && all && !products.count(Precision::INT8))
-    text += "; none is INT8, --remarks says why";
+  if (asked.type == precisionName(Precision::INT8) && !products.count(Precision::INT8))
+    text +=
+        all ? "; none is INT8, --remarks says why" : "; no products, and nothing else becomes INT8";
   if (products.count(Precision::FP16) && !asked.hasRanges())
     text += "; taken to fit FP16, as there are no --ranges";
   output << text << "\n" << sizesText(*object) << "\n";

@@ -153,14 +153,18 @@ public:
     return found;
   }
 
-  /// Taps with values that are not finite, and how many of how many they are.
-  std::vector<std::string> notFinite() const {
-    std::vector<std::string> texts;
+  /// The first taps with values that are not finite, and how many of how many they are; empty: there are none. One such
+  /// number of an input is in all that follows.
+  std::string notFinite() const {
+    std::string text;
+    unsigned found = 0;
     for (auto [tap, histogram] : llvm::zip(taps, histograms))
-      if (uint64_t count = histogram.nonFiniteCount())
-        texts.push_back("'" + tap.name + "' was infinite or no number in " + std::to_string(count) +
-                        " of " + std::to_string(count + histogram.count()) + " elements");
-    return texts;
+      if (uint64_t count = histogram.nonFiniteCount(); count && ++found <= kShown)
+        text += (found == 1 ? "'" : ", '") + tap.name + "' in " + std::to_string(count) + " of " +
+                std::to_string(count + histogram.count()) + " elements";
+    if (found > kShown)
+      text += " and " + std::to_string(found - kShown) + " more";
+    return found ? "infinite or no number: " + text : text;
   }
 
   /// Whether a value has elements, none of which was finite.
@@ -196,6 +200,7 @@ private:
                                    (unsigned long long)elements[tap], taps[tap].name.c_str());
   }
 
+  static constexpr unsigned kShown = 3;
   static constexpr size_t kMostAtOnce = Tally::kMostValues, kLeastPiece = 1 << 15;
 
   void countAll(ArrayRef<float> numbers, Histogram &histogram) {
@@ -420,7 +425,7 @@ llvm::Error Calibration::findThresholds() {
   }
   if (options.onStep)
     options.onStep("histograms", collector.time());
-  for (const std::string &text : collector.notFinite())
+  if (std::string text = collector.notFinite(); !text.empty())
     compiler.warn("calibration: " + text);
   for (const TensorPort &input : model.runner->inputs()) {
     if (collector.isNeverFinite(input.name))

@@ -5,6 +5,8 @@
 
 #include "passes/precision/Policy.h"
 
+#include "llvm/ADT/StringSet.h"
+
 using namespace mlir;
 
 namespace cameo {
@@ -36,8 +38,38 @@ private:
     if (known)
       return known->attach(getOperation(), model);
     llvm::Expected<RecordedRanges> read = RecordedRanges::read(file);
-    return read ? read->attach(getOperation(), model) : read.takeError();
+    if (!read)
+      return read.takeError();
+    if (!read->model)
+      warnOfStrangers(*read);
+    return read->attach(getOperation(), model);
   }
+
+  /// Files written by hand can be misspelt; a hash says that a file was recorded of this model. That no name at all is
+  /// known is an error of the pass that asks for ranges.
+  void warnOfStrangers(const RecordedRanges &read) {
+    llvm::StringSet<> known;
+    auto add = [&](Value value) { known.insert(valueName(value)); };
+    for (Value argument : getOperation().getArguments())
+      add(argument);
+    getOperation().walk([&](Operation *op) { llvm::for_each(op->getResults(), add); });
+    SmallVector<StringRef> strangers;
+    for (StringRef name : read.byName.keys())
+      if (!known.contains(name))
+        strangers.push_back(name);
+    if (strangers.empty() || strangers.size() == read.byName.size())
+      return;
+    llvm::sort(strangers);
+    InFlightDiagnostic warning = emitWarning(getOperation().getLoc());
+    warning << "ranges in '" << file << "': " << strangers.size() << " of its "
+            << read.byName.size() << " names are not those of values of this model: ";
+    ArrayRef<StringRef> shown = ArrayRef(strangers).take_front(kStrangersShown);
+    llvm::interleaveComma(shown, warning, [&](StringRef name) { warning << "'" << name << "'"; });
+    if (size_t others = strangers.size() - shown.size())
+      warning << " and " << others << " more";
+  }
+
+  static constexpr size_t kStrangersShown = 5;
 
   std::shared_ptr<const RecordedRanges> known; // without these the file is read
 };

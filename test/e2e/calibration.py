@@ -238,6 +238,18 @@ class Calibration:
         self.expect("no-numbers", self.calibrate(self.work / "nan.json", f"--calibration-data={data}"),
                     "calibration: no sample has a finite number for input 'image'")
 
+    def check_some_numbers(self):
+        """One NaN is in all that follows of it, and is one warning."""
+        images = samples(3)
+        images[1, 0, 4, 4] = numpy.nan
+        data = self.work / "one_nan.npz"
+        numpy.savez(data, image=images)
+        step = self.calibrate(self.work / "one_nan.json", f"--calibration-data={data}")
+        self.expect("some-numbers", step, "warning: calibration: infinite or no number: 'image' in 1 of 1296 elements, ",
+                    code=0)
+        warnings = step.output.count("warning:")
+        self.judge("some-numbers-once", warnings != 1 and f"{warnings} warnings", step)
+
     def check_zeros(self):
         """Samples of nothing but 0 are a mistake in most cases."""
         data = self.work / "zeros.npz"
@@ -648,6 +660,7 @@ def main():
     calibration.check_remainder()
     calibration.check_images()
     calibration.check_no_numbers()
+    calibration.check_some_numbers()
     calibration.check_zeros()
     calibration.check_cache()
     calibration.check_means()

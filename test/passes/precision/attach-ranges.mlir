@@ -8,6 +8,11 @@
 // RUN: not cameo-opt %s --cameo-attach-ranges='file=%t.none' 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: sed 's/ -> tensor<4xf32> {/ -> tensor<4xf32> attributes {onnx.ranges = {file = "r", values = {x = array<f64: 1.0>}}} {/' %s | not cameo-opt --cameo-lower-precision 2>&1 | FileCheck %s --check-prefix=FORM
 
+// Names in files written by hand can be misspelt, which a file that was recorded of this model has not.
+// RUN: sed 's/"model": "16e89c4be18b0e5f", //; s/"z"/"Relu_O"/' %t.json > %t.hand.json
+// RUN: cameo-opt %s --cameo-attach-ranges='file=%t.hand.json' 2>&1 | FileCheck %s --check-prefix=HAND
+// HAND: warning: ranges in '{{.*}}.hand.json': 1 of its 3 names are not those of values of this model: 'Relu_O'
+
 // The scale is the least of five bits that does not clip 3: 3 / 127 = 0.02362.
 // CHECK: func.func @main
 // CHECK-SAME: onnx.ranges = {file = "{{.*}}.json", inputs = {p = [array<f64: 5.000000e-01>, array<f64: 2.500000e-01>, array<f64: 3.906250e-02>, "r"]},
