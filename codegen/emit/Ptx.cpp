@@ -59,7 +59,8 @@ llvm::Error linkLibdevice(llvm::Module &module, const llvm::MemoryBuffer *libdev
     return llvm::createStringError(
         "the kernel calls " + calls.front() +
         ", which is in NVIDIA's libdevice.10.bc, and that "
-        "is not found beside ptxas; install the CUDA toolkit's nvvm component or name the file");
+        "is not found beside ptxas; install the CUDA toolkit's nvvm component or name the file "
+        "(--libdevice=FILE)");
   llvm::Expected<std::unique_ptr<llvm::Module>> library =
       llvm::getLazyBitcodeModule(libdevice->getMemBufferRef(), module.getContext());
   if (!library)

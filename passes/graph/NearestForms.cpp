@@ -60,14 +60,19 @@ static std::string describeUnknown(StringRef op, int64_t opset) {
   return alike.empty() ? text : text + "; nearest supported: " + alike.str();
 }
 
+/// Operators of ONNX Runtime's on integers: QLinearAdd, QAttention, DynamicQuantizeLSTM; QuickGelu is not one.
+static bool isQuantizedForm(StringRef type) {
+  return type.starts_with("DynamicQuantize") ||
+         (type.size() > 1 && type[0] == 'Q' && llvm::isUpper(type[1]));
+}
+
 std::string describeUnsupported(Operation *op) {
   auto custom = dyn_cast<onnx::CustomOp>(op);
   if (custom && custom.getUnsupported())
     return custom.getUnsupported()->str();
   if (custom && custom.getDomain().empty())
     return describeUnknown(custom.getOpType(), custom.getVersion());
-  if (custom && custom.getDomain() == "com.microsoft" &&
-      (custom.getOpType().starts_with("Q") || custom.getOpType().starts_with("DynamicQuantize")))
+  if (custom && custom.getDomain() == "com.microsoft" && isQuantizedForm(custom.getOpType()))
     return "operators of ONNX Runtime are not supported; nearest supported: the model quantised "
            "with quant_format=QuantFormat.QDQ";
   if (custom && custom.getDomain().starts_with("com.microsoft"))

@@ -36,6 +36,8 @@ save("many", [
     node("Twist", ["x"], ["twisted"], "twist", domain="com.acme", strength=3),
     node("Relu", ["twisted"], ["after"], "behind_twist"),
     node("FusedConv", ["x"], ["fused"], "fused", domain="com.microsoft"),
+    node("QuickGelu", ["x"], ["quick"], "quick", domain="com.microsoft"),
+    node("QAttention", ["x"], ["attention"], "attention", domain="com.microsoft"),
     node("Reluu", ["x"], ["typo"], "typo"),
     node("Gelu", ["x"], ["newer"], "newer"),
     *(node("NonZero", ["x"], [f"mask{i}"], f"mask{i}") for i in range(5)),
