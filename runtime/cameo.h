@@ -68,7 +68,7 @@ extern "C" {
 
 /* The last enumerator of each type, which is none of its values: it makes every int that a caller may pass, or
  * a later version return, one that the type can hold. */
-#define CAMEO_WIDEST 0x7fffffff
+#define CAMEO_WIDEST (-0x7fffffff - 1)
 
 typedef enum cameo_status {
   CAMEO_STATUS_OK = 0,

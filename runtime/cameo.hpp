@@ -287,13 +287,14 @@ class Which {
 public:
   Which(int index) : index(uint32_t(index)) {}
   Which(size_t index) : index(uint32_t(index)) {}
-  Which(const char *name) : name(name) {}
-  Which(const std::string &name) : name(name) {}
+  Which(const char *name) : name(name), isNamed(true) {}
+  Which(const std::string &name) : name(name), isNamed(true) {}
 
 private:
   friend class Context;
   uint32_t index = 0;
-  std::string name; // empty: the number counts
+  std::string name;
+  bool isNamed = false;
 };
 
 // Runs a model, by one thread at a time.
@@ -341,6 +342,8 @@ public:
   template <typename Container> void bindInput(const Which &input, const Container &from) {
     bindInput(input, Span(from));
   }
+  // Elements that nobody keeps until the run.
+  template <typename T> void bindInput(const Which &input, std::vector<T> &&from) = delete;
   template <typename T> void bindOutput(const Which &output, Span<T> to) {
     checkType(CAMEO_OUTPUT, output, detail::typeOf<T>());
     bindOutputBytes(output, to.data(), to.size() * sizeof(T));
@@ -435,7 +438,7 @@ private:
 
   uint32_t index(cameo_tensor_role role, const Which &which) const {
     uint32_t found = which.index;
-    if (!which.name.empty())
+    if (which.isNamed)
       check(cameo_model_find_tensor(model.get(), entry, role, which.name.c_str(), &found));
     return found;
   }

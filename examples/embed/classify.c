@@ -169,7 +169,9 @@ int main(int argc, char **argv) {
   binding.memory = CAMEO_MEMORY_HOST;
   binding.data = input;
   binding.bytes = input_bytes;
-  if (set_sizes(context, argc - 4, argv + 4) || cameo_context_bind_input(context, 0, &binding)) {
+  if (set_sizes(context, argc - 4, argv + 4))
+    goto done;
+  if (cameo_context_bind_input(context, 0, &binding)) {
     fail("cannot set the input");
     goto done;
   }

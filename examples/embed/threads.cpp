@@ -12,9 +12,9 @@
 #include <algorithm>
 #include <cstring>
 #include <fstream>
+#include <future>
 #include <iostream>
 #include <iterator>
-#include <thread>
 
 using Samples = std::vector<float>;
 
@@ -60,31 +60,29 @@ int main(int argc, char **argv) try {
     sizes[0] = count;
     context.setShape(0, sizes);
   };
-  std::string results[2];
-  std::thread onHost([&] {
+  // Errors of a thread are thrown by its get().
+  auto onHost = std::async(std::launch::async, [&] {
     cameo::Context context(model);
-    results[0] = classify(samples, size, [&](cameo::Span<const float> images, int64_t count) {
+    return classify(samples, size, [&](cameo::Span<const float> images, int64_t count) {
       shaped(context, count);
       context.bindInput(0, images);
       context.run();
       return context.read<float>(0);
     });
   });
-  std::thread onDevice([&] {
+  auto onDevice = std::async(std::launch::async, [&] {
     cameo::Context context(model);
     cameo::Memory input(device, samples.size() * sizeof(float));
     context.bindInput(0, input);
-    results[1] = classify(samples, size, [&](cameo::Span<const float> images, int64_t count) {
+    return classify(samples, size, [&](cameo::Span<const float> images, int64_t count) {
       shaped(context, count);
       input.write(images);
       context.enqueue();
       return context.read<float>(0);
     });
   });
-  onHost.join();
-  onDevice.join();
-  for (const std::string &result : results)
-    std::cout << model.outputs().at(0).name << ":" << result << "\n";
+  for (auto *thread : {&onHost, &onDevice})
+    std::cout << model.outputs().at(0).name << ":" << thread->get() << "\n";
   return 0;
 } catch (const cameo::Error &error) {
   std::cerr << cameo_status_name(error.status()) << ": " << error.what() << "\n";

@@ -22,3 +22,11 @@ for _error in (BusyError, CompileError, DriverError, Error, InternalError, Inval
 del _error
 
 __version__ = version()
+
+__all__ = [
+    "BusyError", "Compilation", "CompileError", "Context", "Device", "Diagnostic", "DriverError", "Error",
+    "InternalError", "InvalidArgumentError", "KernelFaultError", "Launch", "Model", "ModelFileError",
+    "NoCodeError", "NotFoundError", "OutOfMemoryError", "OutOfRangeError", "TensorInfo", "Timing",
+    "UnsupportedError", "compare", "compile", "cuda_device_count", "from_torch", "inspect", "torch_backend",
+    "version",
+]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import operator
 import os
 import shutil
 import subprocess
@@ -77,9 +78,11 @@ def _shapes(shapes):
                         f"not {type(shapes).__name__}")
 
     def text(size):
-        return "?" if size is None else str(size)
-    return ",".join(f"{name}:{text(value) if isinstance(value, (int, type(None))) else 'x'.join(map(text, value))}"
-                    for name, value in shapes.items())
+        return "?" if size is None else str(operator.index(size))
+
+    def joined(value):
+        return "x".join(map(text, value)) if isinstance(value, Iterable) else text(value)
+    return ",".join(f"{name}:{joined(value)}" for name, value in shapes.items())
 
 
 class _Files:
@@ -130,7 +133,10 @@ class _Files:
                             "samples")
         import numpy
         path = self.path(f"{name}.npz", f"<{name}>")
-        numpy.savez(path, **{name: numpy.asarray(array) for name, array in data.items()})
+        # cameoc reads neither other orders of bytes nor Fortran's order.
+        arrays = {name: numpy.ascontiguousarray(array) for name, array in data.items()}
+        numpy.savez(path, **{name: array.astype(array.dtype.newbyteorder("="), copy=False)
+                             for name, array in arrays.items()})
         return path
 
     def named(self, text):
@@ -162,7 +168,7 @@ def _arguments(given, files):
     forms = {
         "target": lambda v: [f"--target={_joined(v, ',')}"],
         "precision": lambda v: [f"--precision={v}"],
-        "precision_of": lambda v: [f"--precision-of={glob}={type_}" for glob, type_ in v.items()],
+        "precision_of": lambda v: [f"--precision-of={glob}={type_}" for glob, type_ in dict(v).items()],
         "calibration_data": lambda v: [f"--calibration-data={files.samples(v, 'calibration_data')}"],
         "ranges": lambda v: [f"--ranges={os.fspath(v)}"],
         "accuracy": lambda v: [f"--accuracy={v}"],
@@ -305,6 +311,8 @@ def compile(model: Any, *, output: Path | None = None, emit: str | None = None, 
         raise ValueError(f'emit is "exe", "lib" or "plan", not {emit!r}; cameoc writes other forms')
     if output is None and emit not in (None, "plan"):
         raise ValueError(f'emit="{emit}" needs an output')
+    if device is not None:
+        gpu_of(device)  # a wrong one is told before the model is compiled
     given = dict(target=target, precision=precision, precision_of=precision_of, calibration_data=calibration_data,
                  ranges=ranges, accuracy=accuracy, shapes=shapes, taps=taps, level=level, report=report,
                  cache_dir=cache_dir, jobs=jobs)

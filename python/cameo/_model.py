@@ -249,11 +249,12 @@ class Model:
     """
 
     def __init__(self, source: Path | bytes, device: str | Device | None = None, entry: str | None = None):
-        self._source = source if isinstance(source, bytes) else os.fspath(source)
+        # The file is read again where the model is loaded or saved, wherever the program is by then.
+        self._source = source if isinstance(source, bytes) else os.path.abspath(os.fsdecode(source))
         if isinstance(self._source, str):
-            os.stat(self._source)
+            os.stat(source)
             if os.path.isdir(self._source):
-                raise IsADirectoryError(f"'{self._source}' is a folder")
+                raise IsADirectoryError(f"'{source}' is a folder")
         self._handle = self._open(None if device is None else device_of(device))
         entries = self._handle.entries()
         if entry is not None and entry not in entries:

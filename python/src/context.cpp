@@ -87,7 +87,7 @@ Context::Context(std::shared_ptr<Model> loaded, uint32_t entry, bool useGraphs)
   options.flags = useGraphs ? 0 : CAMEO_CONTEXT_NO_GRAPH;
   cameo_context *context = nullptr;
   {
-    nb::gil_scoped_release release;
+    Unlocked release;
     python::check(cameo_context_create(model->get(), &options, &context));
   }
   handle.reset(context);
@@ -275,7 +275,7 @@ nb::list Context::run(nb::list given, nb::list wanted, nb::object make, bool onD
     isAsynchronous &= !bound.array || bound.array->memory() == CAMEO_MEMORY_DEVICE;
   cameo_status status;
   {
-    nb::gil_scoped_release release;
+    Unlocked release;
     status = isAsynchronous ? cameo_context_enqueue(handle.get()) : cameo_context_run(handle.get());
   }
   // States read their first value again where shapes change; all else is bound anew by the next run.
@@ -306,7 +306,7 @@ nb::list Context::profile(nb::list given) {
   std::vector<Launch> launches;
   cameo_status status;
   {
-    nb::gil_scoped_release release;
+    Unlocked release;
     status = cameo_context_run_timed(
         handle.get(),
         [](void *user, const cameo_launch_timing *timing) {
@@ -360,7 +360,7 @@ void Context::setState(uint32_t input, std::optional<uint32_t> output) {
 }
 
 cameo_status Context::showTap(const cameo_tap &tap) {
-  nb::gil_scoped_acquire acquire;
+  Locked acquire;
   try {
     std::string what = std::string("tap '") + tap.name + "'";
     std::vector<int64_t> shape(tap.dims, tap.dims + tap.rank);
@@ -403,7 +403,7 @@ void Context::setTaps(nb::object callback) {
 void Context::synchronize() {
   cameo_status status;
   {
-    nb::gil_scoped_release release;
+    Unlocked release;
     status = cameo_context_synchronize(handle.get());
   }
   check(status);

@@ -18,7 +18,7 @@ std::shared_ptr<cameo_model> loadModel(const std::shared_ptr<Device> &device, Lo
   options.device = device ? device->get() : nullptr;
   cameo_model *model = nullptr;
   {
-    nb::gil_scoped_release release;
+    Unlocked release;
     check(load(&options, &model));
   }
   return {model, cameo_model_destroy};
@@ -43,7 +43,7 @@ void log(void *, const cameo_log_message *message) {
     return;
   if (!Py_IsInitialized()) // a model that goes with the interpreter
     return;
-  nb::gil_scoped_acquire acquire;
+  Locked acquire;
   try {
     nb::module_::import_("logging").attr("getLogger")("cameo").attr("log")(
         pythonLevel(message->level), "%s", message->text);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "python/src/arrays.h"
+#include "python/src/lock.h"
 #include "python/src/status.h"
 
 #include <nanobind/stl/string.h>
@@ -81,6 +82,9 @@ public:
 
   void setState(uint32_t input, std::optional<uint32_t> output);
   void setTaps(nanobind::object callback);
+  /// What the garbage collector asks for: the function that taps call, or none; and that it goes.
+  nanobind::handle callback() const { return tapCallback; }
+  void forgetCallback() { tapCallback.reset(); }
   void synchronize();
   bool isDone();
   uint64_t arenaBytes();

@@ -39,6 +39,22 @@ nb::list describe(const Model &model, uint32_t entry, unsigned role) {
   return list;
 }
 
+// A callback may refer to its context, as a method of an object that has one does.
+int traverse(PyObject *self, visitproc visit, void *arg) { // as Py_VISIT has it
+  Py_VISIT(Py_TYPE(self));
+  if (nb::inst_ready(self))
+    Py_VISIT(nb::inst_ptr<Context>(self)->callback().ptr());
+  return 0;
+}
+int clear(PyObject *self) {
+  if (nb::inst_ready(self))
+    nb::inst_ptr<Context>(self)->forgetCallback();
+  return 0;
+}
+PyType_Slot kContextSlots[] = {{Py_tp_traverse, reinterpret_cast<void *>(traverse)},
+                               {Py_tp_clear, reinterpret_cast<void *>(clear)},
+                               {0, nullptr}};
+
 void translate(const std::exception_ptr &pointer, void *) {
   try {
     std::rethrow_exception(pointer);
@@ -99,7 +115,7 @@ NB_MODULE(_runtime, m) {
       .def("describe", describe, "entry"_a, "role"_a)
       .def("manifest", &Model::manifest);
 
-  nb::class_<Context>(m, "Context")
+  nb::class_<Context>(m, "Context", nb::type_slots(kContextSlots))
       .def(nb::init<std::shared_ptr<Model>, uint32_t, bool>(), "model"_a, "entry"_a, "use_graphs"_a)
       .def("run", &Context::run, "inputs"_a, "outputs"_a, "make"_a.none(), "on_device"_a,
            "stream"_a, "is_asynchronous"_a)

@@ -71,6 +71,15 @@ template <typename T> Status writeStruct(const T &known, const char *name, T *gi
           ::cameo::runtime::Code::InvalidArgument, "%s: " #POINTER " is null", __func__));         \
   } while (false)
 
+/// An error where the int that a caller has passed is no role.
+inline Status checkRole(cameo_tensor_role role) {
+  if (role == CAMEO_INPUT || role == CAMEO_OUTPUT || role == CAMEO_TAP)
+    return {};
+  return failure(Code::InvalidArgument,
+                 "role %d: there are inputs (%d), outputs (%d) and taps (%d)", int(role),
+                 int(CAMEO_INPUT), int(CAMEO_OUTPUT), int(CAMEO_TAP));
+}
+
 // A call's use of a context. Where another one is at work, of another thread or one whose callback this call
 // is made from, nothing of the context is touched, not even its error.
 class Use {

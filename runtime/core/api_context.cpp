@@ -88,6 +88,10 @@ cameo_status cameo_context_set_input_shape(cameo_context *context, uint32_t inpu
   CAMEO_USE(context);
   if (rank)
     CAMEO_REQUIRE(dims);
+  if (rank > kMaxRank) // before any of the sizes is read
+    return report(context,
+                  failure(Code::InvalidArgument, "input %u: rank %u; tensors have %u at most",
+                          input, rank, unsigned(kMaxRank)));
   return report(context, context->context->setInputShape(input, Shape(dims, dims + rank)));
 }
 
@@ -123,6 +127,8 @@ cameo_status cameo_context_get_bytes(cameo_context *context, cameo_tensor_role r
                                      uint64_t *bytes) {
   CAMEO_USE(context);
   CAMEO_REQUIRE(bytes);
+  if (Status status = checkRole(role); !status.ok())
+    return report(context, status);
   if (role == CAMEO_TAP)
     return report(context,
                   failure(Code::InvalidArgument, "tap %u: its size comes with its value", index));

@@ -56,6 +56,9 @@ Status readLog(const cameo_device_options &options, Log &log) {
   return {};
 }
 
+constexpr uint32_t kSimChecks = CAMEO_SIM_CHECK_BOUNDS | CAMEO_SIM_CHECK_UNINITIALISED |
+                                CAMEO_SIM_CHECK_RACES | CAMEO_SIM_CHECK_SYNC;
+
 Status createDevice(const cameo_device_options &options, cameo_device &device) {
   std::unique_ptr<Device> made;
   switch (options.kind) {
@@ -63,6 +66,8 @@ Status createDevice(const cameo_device_options &options, cameo_device &device) {
     CAMEO_RETURN_IF_ERROR(createCudaDevice(options.ordinal, made));
     break;
   case CAMEO_DEVICE_SIMULATOR: {
+    if (uint32_t unknown = options.sim_checks & ~kSimChecks)
+      return failure(Code::InvalidArgument, "sim_checks: unknown bits 0x%x", unknown);
     SimOptions sim;
     sim.checkBounds = options.sim_checks & CAMEO_SIM_CHECK_BOUNDS;
     sim.checkUninitialised = options.sim_checks & CAMEO_SIM_CHECK_UNINITIALISED;
@@ -75,8 +80,10 @@ Status createDevice(const cameo_device_options &options, cameo_device &device) {
     break;
   }
   default:
-    return failure(Code::InvalidArgument, "device kind %d: none is chosen unasked",
-                   int(options.kind));
+    return failure(
+        Code::InvalidArgument,
+        "device kind %d: there are a GPU (%d) and the simulator (%d), and none is chosen unasked",
+        int(options.kind), int(CAMEO_DEVICE_CUDA), int(CAMEO_DEVICE_SIMULATOR));
   }
   device.device = std::move(made);
   return {};
@@ -389,7 +396,7 @@ cameo_status cameo_model_find_entry(const cameo_model *model, const char *name, 
 uint32_t cameo_model_tensor_count(const cameo_model *model, uint32_t entry,
                                   cameo_tensor_role role) {
   const Plan *plan = nullptr;
-  if (!model || !entryOf(model, entry, plan).ok())
+  if (!model || !entryOf(model, entry, plan).ok() || !checkRole(role).ok())
     return 0;
   return uint32_t(tensorsOf(*plan, role).size());
 }
@@ -401,6 +408,8 @@ cameo_status cameo_model_tensor_info(const cameo_model *model, uint32_t entry,
   CAMEO_REQUIRE(info);
   const Plan *plan = nullptr;
   if (Status status = entryOf(model, entry, plan); !status.ok())
+    return report(model, status);
+  if (Status status = checkRole(role); !status.ok())
     return report(model, status);
   const std::vector<PlanTensor> &tensors = tensorsOf(*plan, role);
   if (index >= tensors.size())
@@ -424,6 +433,8 @@ cameo_status cameo_model_find_tensor(const cameo_model *model, uint32_t entry,
   CAMEO_REQUIRE(index);
   const Plan *plan = nullptr;
   if (Status status = entryOf(model, entry, plan); !status.ok())
+    return report(model, status);
+  if (Status status = checkRole(role); !status.ok())
     return report(model, status);
   const std::vector<PlanTensor> &tensors = tensorsOf(*plan, role);
   for (size_t i = 0; i < tensors.size(); ++i)

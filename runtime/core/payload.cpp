@@ -65,7 +65,7 @@ Payload::~Payload() {
 }
 
 bool Payload::isPresent(const char *path) {
-  int file = ::open(path, O_RDONLY | O_CLOEXEC);
+  int file = ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); // a pipe is refused, not waited for
   if (file < 0)
     return false;
   CameoTrailer trailer;
@@ -81,7 +81,7 @@ bool Payload::isPresent(const char *path) {
 Status Payload::open(const char *path, std::unique_ptr<Payload> &result, const char *name) {
   if (!name)
     name = path;
-  int file = ::open(path, O_RDONLY | O_CLOEXEC);
+  int file = ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); // a pipe is refused, not waited for
   if (file < 0)
     return failure(errno == ENOENT ? Code::NotFound : Code::Io, "cannot open '%s': %s", name,
                    strerror(errno));
@@ -115,6 +115,9 @@ Status Payload::open(const char *path, std::unique_ptr<Payload> &result, const c
 Status Payload::fromMemory(const void *data, uint64_t size, std::unique_ptr<Payload> &result) {
   if (!data || reinterpret_cast<uintptr_t>(data) % kSectionAlignment)
     return failure(Code::InvalidArgument, "a model in memory must be aligned to 64 bytes");
+  if (size > UINTPTR_MAX - reinterpret_cast<uintptr_t>(data))
+    return failure(Code::InvalidArgument, "no memory has %llu bytes from there on",
+                   (unsigned long long)size);
   std::unique_ptr<Payload> payload(new Payload);
   CAMEO_RETURN_IF_ERROR(payload->parse(static_cast<const uint8_t *>(data), size));
   result = std::move(payload);

@@ -9,7 +9,6 @@ namespace {
 
 // Far above what a compiler emits; they bound what a damaged plan can make us allocate.
 constexpr uint32_t kMaxRegisters = 1u << 24;
-constexpr uint32_t kMaxRank = 64;
 constexpr uint32_t kMaxBlockThreads = 1024;
 
 // Hands out consecutive tables, each aligned to 8.

@@ -11,6 +11,9 @@
 
 namespace cameo::runtime {
 
+// Of any tensor.
+constexpr uint32_t kMaxRank = 64;
+
 struct PlanTensor {
   const char *name;
   uint32_t dtype;

@@ -89,6 +89,12 @@ Status assignByName(const char *option, const std::vector<std::string> &texts,
 }
 
 // The others: the first tensors that no text names.
+std::string noneLeft(size_t count) {
+  return count == 1 ? "the model has one, which is given already"
+         : count    ? "the model has " + std::to_string(count) + ", which are all given already"
+                    : "the model has none";
+}
+
 Status assignByPosition(const char *option, const std::vector<std::string> &texts,
                         const std::vector<runtime::PlanTensor> &tensors, std::vector<bool> &taken,
                         std::vector<Assignment> &assignments) {
@@ -102,8 +108,8 @@ Status assignByPosition(const char *option, const std::vector<std::string> &text
     while (next < tensors.size() && taken[next])
       ++next;
     if (next == tensors.size())
-      return failure(Code::InvalidArgument, "%s=%s: the model has only %zu", option,
-                     texts[t].c_str(), tensors.size());
+      return failure(Code::InvalidArgument, "%s=%s: %s", option, texts[t].c_str(),
+                     noneLeft(tensors.size()).c_str());
     taken[next] = true;
     assignment.index = uint32_t(next);
   }
@@ -125,8 +131,8 @@ Status spreadArchive(const char *option, const std::string &path,
     if (!taken[i])
       wanted.names.push_back(tensors[i].name);
   if (wanted.names.empty())
-    return failure(Code::InvalidArgument, "%s=@%s: the model has only %zu", option, path.c_str(),
-                   tensors.size());
+    return failure(Code::InvalidArgument, "%s=@%s: %s", option, path.c_str(),
+                   noneLeft(tensors.size()).c_str());
   std::vector<HostTensor> members;
   CAMEO_RETURN_IF_ERROR(loadTensors(path, wanted, members));
   bool named = std::any_of(tensors.begin(), tensors.end(), [&](const runtime::PlanTensor &tensor) {

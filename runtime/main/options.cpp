@@ -69,8 +69,11 @@ Status parseDevice(const std::string &value, DeviceOptions &options) {
       CAMEO_RETURN_IF_ERROR(parseNumber(value.substr(5), 1023, ordinal));
     options.ordinal = int(ordinal);
   } else {
+    uint64_t ordinal = 0;
+    bool isNumber = parseNumber(value, 1023, ordinal).ok();
     return failure(Code::InvalidArgument,
-                   "'%s' is not a device; expected auto, cuda, cuda:N or sim", value.c_str());
+                   "'%s' is not a device; expected auto, cuda, cuda:%s or sim", value.c_str(),
+                   isNumber ? value.c_str() : "N");
   }
   return {};
 }
@@ -161,10 +164,19 @@ const Option kOptions[] = {
        o.shapes.push_back(v);
        return Status();
      }},
-    {"atol", Required, [](const std::string &v, Options &o) { return parseReal(v, o.atol); }},
-    {"rtol", Required, [](const std::string &v, Options &o) { return parseReal(v, o.rtol); }},
+    {"atol", Required,
+     [](const std::string &v, Options &o) {
+       o.comparison = "--atol";
+       return parseReal(v, o.atol);
+     }},
+    {"rtol", Required,
+     [](const std::string &v, Options &o) {
+       o.comparison = "--rtol";
+       return parseReal(v, o.rtol);
+     }},
     {"equal-nan", None,
      [](const std::string &, Options &o) {
+       o.comparison = "--equal-nan";
        o.equalNan = true;
        return Status();
      }},
@@ -308,10 +320,15 @@ constexpr ForeignOption kForeign[] = {
     {"best", "cameoc compiles, with --precision=int8 and --accuracy"},
     {"onnx", "cameoc compiles: cameoc MODEL.onnx -o FILE"},
     {"saveengine", "cameoc compiles: cameoc MODEL.onnx -o FILE"},
-    {"loadengine", "leave it out: this program is the model"},
+    {"loadengine", "leave it out: this program is the model, and --model=FILE takes another one"},
     {"loadinputs", "write --input=NAME=@FILE.npy"},
     {"exportoutput", "write --output=NAME=@FILE.npy"},
+    {"dumpoutput", "leave it out: outputs are printed"},
     {"dumpprofile", "write --profile"},
+    {"separateprofilerun", "write --profile"},
+    {"exportprofile", "write --profile=FILE"},
+    {"exporttimes", "write --benchmark=json > FILE"},
+    {"infstreams", "write --streams=N"},
     {"usecudagraph", "leave it out: runs are CUDA graphs by themselves"},
 };
 
@@ -380,6 +397,8 @@ Status parseOptions(int argc, char **argv, Options &options) {
     return failure(Code::InvalidArgument, "--sim-... and --threads are for --device=sim");
   if (!options.sim.board.empty() && !options.sim.counters)
     return failure(Code::InvalidArgument, "--board names the GPU that --sim-counters estimates");
+  if (options.comparison && options.expected.empty())
+    return failure(Code::InvalidArgument, "%s goes with --expected_output", options.comparison);
   if (!options.taps.empty() && (options.benchmark != Report::None || options.profiled))
     return failure(Code::InvalidArgument,
                    "--taps shows values of a plain run, not of --benchmark or --profile");

@@ -36,6 +36,7 @@ struct Options : DeviceOptions {
   std::vector<std::string> inputs, outputs, expected, shapes;
   double atol = -1, rtol = -1; // negative: by type
   bool equalNan = false;
+  const char *comparison = nullptr; // the last of these options that was given
   bool randomInputs = false;
   uint64_t randomSeed = 0;
 

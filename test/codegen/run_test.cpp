@@ -59,14 +59,15 @@ HostTensor floats(ArrayRef<int64_t> shape, ArrayRef<float> values) {
   HostTensor tensor;
   tensor.type = CAMEO_DTYPE_F32;
   tensor.shape.assign(shape.begin(), shape.end());
-  tensor.bytes.resize(values.size() * sizeof(float));
-  std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
+  auto *first = reinterpret_cast<const char *>(values.data());
+  tensor.bytes.assign(first, first + values.size() * sizeof(float));
   return tensor;
 }
 
 std::vector<float> valuesOf(ArrayRef<char> bytes) {
   std::vector<float> values(bytes.size() / sizeof(float));
-  std::memcpy(values.data(), bytes.data(), bytes.size());
+  if (!values.empty())
+    std::memcpy(values.data(), bytes.data(), bytes.size());
   return values;
 }
 

@@ -226,7 +226,7 @@ USAGE = [
     (["--input=z=@x.npy"], "the model has no 'z'; the names are x"),
     (["--input=z=2x5x32xf32=1"], "the model has no 'z'; the names are x"),
     (["--input=x=x.npy"], "'x.npy' is not a type"),
-    (["--input=@x.npy", "--input=@x.npy"], "the model has only 1"),
+    (["--input=@x.npy", "--input=@x.npy"], "the model has one, which is given already"),
     (["--input=x=@x.npy", "--input=x=@x.npy"], "'x' is given twice"),
     (["--input=x=2x5x32xf32=1 2"], "2 values for 2x5x32xf32 of 320"),
     (["--input=x=2x5x32xf32=a"], "'a' is not a value of type f32"),

@@ -578,6 +578,7 @@ def plans(folder):
 if __name__ == "__main__":
     sys.modules["python_cases"] = sys.modules["__main__"]
     OfLibrary.__module__ = "python_cases"  # whose from_dlpack is there
+    import python_life_cases  # noqa: F401 more cases, which need those above
     if sys.argv[1] == "plans":
         plans(Path(sys.argv[2]))
     else:

@@ -496,6 +496,34 @@ TEST_F(Calls, AContextInUseIsBusy) {
 }
 
 // Null and numbers out of range, for every call that returns a status.
+// Counts are checked before anything is read by them, and ints before they are taken for what they might be.
+TEST_F(Calls, NumbersOutOfRangeAreErrors) {
+  ASSERT_NO_FATAL_FAILURE(open(CAMEO_DEVICE_SIMULATOR));
+  int64_t dims[2] = {1, 1};
+  EXPECT_EQ(cameo_context_set_input_shape(context, 0, UINT32_MAX, dims),
+            CAMEO_STATUS_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(cameo_last_error()).find("rank 4294967295"), std::string::npos);
+  CAMEO_INIT(cameo_model_options, options);
+  cameo_model *none = nullptr;
+  EXPECT_EQ(cameo_model_load_memory(file.data(), SIZE_MAX, &options, &none),
+            CAMEO_STATUS_INVALID_ARGUMENT);
+  EXPECT_EQ(none, nullptr);
+  auto role = cameo_tensor_role(77);
+  CAMEO_INIT(cameo_tensor_info, info);
+  uint64_t bytes = 0;
+  uint32_t index = 0;
+  EXPECT_EQ(cameo_model_tensor_count(model, 0, role), 0u);
+  EXPECT_EQ(cameo_model_tensor_info(model, 0, role, 0, &info), CAMEO_STATUS_INVALID_ARGUMENT);
+  EXPECT_EQ(cameo_model_find_tensor(model, 0, role, "y", &index), CAMEO_STATUS_INVALID_ARGUMENT);
+  EXPECT_EQ(cameo_context_get_bytes(context, role, 0, &bytes), CAMEO_STATUS_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(cameo_last_error()).find("role 77"), std::string::npos);
+  CAMEO_INIT(cameo_device_options, unknown);
+  unknown.kind = CAMEO_DEVICE_SIMULATOR;
+  unknown.sim_checks = 0xffff;
+  cameo_device *other = nullptr;
+  EXPECT_EQ(cameo_device_create(&unknown, &other), CAMEO_STATUS_INVALID_ARGUMENT);
+}
+
 TEST_F(Calls, NonsenseIsAnError) {
   open(CAMEO_DEVICE_SIMULATOR);
   uint32_t number = 0;
