@@ -67,7 +67,7 @@ def tool(name):
     except ImportError:
         path = shutil.which(name)
         if path is None:
-            raise CompileError(f"there is no {name}: pip install cameo-compiler, or put {name} on the PATH") from None
+            raise CompileError(f"there is no {name}: install the wheel cameo-compiler, or put {name} on the PATH") from None
         return [path], None
     return cameo_compiler.command(name), cameo_compiler.environment()
 

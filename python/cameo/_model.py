@@ -255,7 +255,8 @@ class Model:
             os.stat(source)
             if os.path.isdir(self._source):
                 raise IsADirectoryError(f"'{source}' is a folder")
-        self._handle = self._open(None if device is None else device_of(device))
+        given = source if isinstance(source, bytes) else os.fsdecode(source)  # as errors call it
+        self._handle = _runtime.Model(given, None if device is None else device_of(device))
         entries = self._handle.entries()
         if entry is not None and entry not in entries:
             raise KeyError(f"no entry point is named {entry!r}; there are {', '.join(map(repr, entries))}")
@@ -268,12 +269,9 @@ class Model:
         self._idle: list[Context] = []
         self.compilation: Compilation | None = None  # of cameo.compile
 
-    def _open(self, device):
-        return _runtime.Model(self._source, device)
-
     def _load(self):
         if self._handle.device is None:
-            self._handle = self._open(device_of("cuda"))
+            self._handle = _runtime.Model(self._source, device_of("cuda"))
 
     def __repr__(self):
         def text(tensors):
