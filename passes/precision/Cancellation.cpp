@@ -4,8 +4,11 @@
 #include "passes/precision/Cancellation.h"
 
 #include "dialects/onnx/Constants.h"
+#include "passes/graph/Elements.h"
 #include "passes/precision/NumberRanges.h"
 #include "passes/precision/Policy.h"
+
+#include "llvm/Support/Endian.h"
 
 using namespace mlir;
 
@@ -106,12 +109,26 @@ bool isLinear(Operation *op) {
   return isProduct(op) && op->getNumOperands() > 1 && onnx::constantValue(op->getOperand(1));
 }
 
+/// True of a blur, a moving average: what it makes is as large as what it reads. Learned weights have both signs.
+bool averages(Operation *op) {
+  ElementsAttr weights = isProduct(op) ? onnx::constantValue(op->getOperand(1)) : ElementsAttr();
+  std::optional<Elements> elements = weights ? Elements::of(weights) : std::nullopt;
+  if (!elements || elements->kind != onnx::ElementKind::F32)
+    return false;
+  int64_t count = elements->isSplat() ? 1 : elements->count();
+  for (int64_t i = 0; i < count; ++i)
+    if (!(llvm::bit_cast<float>(llvm::support::endian::read32le(elements->at(i))) >= 0))
+      return false; // weights are found out by their first elements
+  return true;
+}
+
 /// What a term is made of.
 struct Parts {
   enum Kind {
     Other,
     Sum,         // linear in its sources
     Squares,     // a sum of products of elements
+    Average,     // a sum whose weights are not negative, by a product
     Bilinear,    // a product of two values
     SquareOfSums // a product of sums
   } kind = Other;
@@ -136,12 +153,20 @@ Parts Parts::of(Value value) {
     SmallVector<Value, 2> factors = factorsOf(inner);
     if (!factors.empty())
       return {Squares, factors, products};
-    return {Sum, {inner}, products};
+    return {averages(op) ? Average : Sum, {inner}, products};
   }
-  if (isProduct(op) && op->getNumOperands() > 1)
-    return {Bilinear, {stripped(op->getOperand(0)), stripped(op->getOperand(1))}, products};
-  Parts parts{SquareOfSums, {}, {}};
-  for (Value factor : factorsOf(value)) {
+  Parts parts{SquareOfSums, {}, products};
+  SmallVector<Value, 2> factors = factorsOf(value);
+  if (isProduct(op) && op->getNumOperands() > 1) {
+    factors = {stripped(op->getOperand(0)), stripped(op->getOperand(1))};
+    auto isMean = [](Value factor) {
+      Operation *sum = factor.getDefiningOp();
+      return isLinear(sum) && !isProduct(sum);
+    };
+    if (!llvm::all_of(factors, isMean))
+      return {Bilinear, factors, products};
+  }
+  for (Value factor : factors) {
     Operation *sum = factor.getDefiningOp();
     if (!isLinear(sum))
       return {};
@@ -160,10 +185,14 @@ bool cancels(const Parts &one, const Parts &other) {
   switch (one.kind) {
   case Parts::Squares:
     return (other.kind == Parts::SquareOfSums || other.kind == Parts::Bilinear ||
-            (other.kind == Parts::Sum && !other.products.empty())) &&
+            ((other.kind == Parts::Sum || other.kind == Parts::Average) &&
+             !other.products.empty())) &&
            haveCommon();
   case Parts::Sum:
+  case Parts::Bilinear:
     return other.kind == Parts::SquareOfSums && haveCommon();
+  case Parts::Average:
+    return (other.kind == Parts::SquareOfSums || other.kind == Parts::Average) && haveCommon();
   default:
     return false;
   }
@@ -190,7 +219,12 @@ std::optional<Cancellation> cancellationIn(Operation *op) {
       if (terms[i].isNegative == terms[j].isNegative && !areTables)
         continue;
       bool isSame = terms[i].value == terms[j].value || areTables;
-      if (!isSame && !cancels(parts[i], parts[j]) && !cancels(parts[j], parts[i]))
+      auto averages = [&](size_t average, size_t source) {
+        return parts[average].kind == Parts::Average &&
+               parts[average].has(stripped(terms[source].value));
+      };
+      if (!isSame && !cancels(parts[i], parts[j]) && !cancels(parts[j], parts[i]) &&
+          !averages(i, j) && !averages(j, i))
         continue;
       if (!found)
         found.emplace();

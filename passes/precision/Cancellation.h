@@ -2,6 +2,7 @@
 //
 //   E[x * x] - E[x]^2            a variance, or a covariance of x and y, by means, windows or products
 //   |a|^2 - 2ab + |b|^2          a distance
+//   x - blur(x)                  what stands out of an average that a product makes
 //   (grid + flow) - grid         what was added, taken away again
 //
 // Each part is right to its own magnitude; what is left of them has nothing but their roundings where they are of 16

@@ -82,6 +82,34 @@ def distances(by, constant):
     return build
 
 
+def gram_of_rest(by):
+    """The mean of products, less the product of means: a covariance as a matrix."""
+    def build():
+        f = Form()
+        x = f.product(f.input("x", held(20 + random(38, ROWS, 64))), 64)
+        count = f.number(64)
+        mean = f.add("ReduceMean", x, f.axes(-1))
+        if by == "Mul":
+            products = f.add("Mul", mean, f.add("Transpose", mean, perm=[1, 0]))
+        else:
+            products = f.add("MatMul", mean, f.add("Transpose", mean, perm=[1, 0]))
+        return f, f.add("Sub", f.add("Div", f.add("MatMul", x, f.add("Transpose", x, perm=[1, 0])), count), products)
+    return build
+
+
+def less_an_average(of):
+    """What stands out of its neighbourhood; the difference of two neighbourhoods."""
+    def build():
+        f = Form()
+        x = f.product(f.input("x", held(20 + random(39, 1, 1, 8, 8))), 8)
+
+        def blur(size):
+            box = numpy.full((1, 1, size, size), 1 / size**2, numpy.float32)
+            return f.add("Conv", x, f.array(box), pads=[size // 2] * 4)
+        return f, f.add("Sub", x if of == "source" else blur(3), blur(5))
+    return build
+
+
 def on_a_grid(between, how):
     """What is added to positions, and is left when they are taken away again."""
     def build():
@@ -161,6 +189,10 @@ def differences():
         yield f"spread-{by}", spread_of_positions(by)
     for by, constant in itertools.product(("ReduceSum", "ReduceSumSquare", "Gemm"), (False, True)):
         yield f"distance-{by}{'-constant' if constant else ''}", distances(by, constant)
+    for by in ("Mul", "MatMul"):
+        yield f"gram-rest-{by}", gram_of_rest(by)
+    for of in ("source", "average"):
+        yield f"average-{of}", less_an_average(of)
     for between, how in (("nothing", "Sub"), ("reshape", "Neg"), ("concat", "Mul")):
         yield f"grid-{between}", on_a_grid(between, how)
     for times in (1, 2, 3):
