@@ -122,8 +122,7 @@ std::string eachOneOrMore(Attribute value, const ValueRule &) {
 }
 
 constexpr const char *kWindowed =
-    "AveragePool Col2Im Conv ConvInteger ConvTranspose DeformConv LpPool MaxPool MaxUnpool "
-    "QLinearConv";
+    "AveragePool Conv ConvInteger ConvTranspose DeformConv LpPool MaxPool QLinearConv";
 
 // By check. Versions are given where a later text says something else.
 // clang-format off
@@ -164,13 +163,17 @@ constexpr ValueRule rules[] = {
     {"", "keepdims", flag}, {"", "noop_with_empty_axes", flag}, {"", "reverse", flag},
     {"", "saturate", flag}, {"", "select_last_index", flag}, {"", "spatial", flag},
     {"", "storage_order", flag}, {"", "training_mode", flag}, {"", "transA", flag},
-    {"", "transB", flag}, {"", "upper", flag}, {"", "align_corners", flag}, {"", "inverse", flag},
+    {"", "transB", flag}, {"", "upper", flag}, {"", "inverse", flag},
     {"", "onesided", flag}, {"", "periodic", flag}, {"", "interleaved", flag},
 
     {kWindowed, "dilations", notBelow, "", 1},
     {kWindowed, "kernel_shape", notBelow, "", 1},
     {kWindowed, "pads", notBelow, "", 0},
     {kWindowed, "strides", notBelow, "", 1},
+    {"Col2Im", "dilations", notBelow, "", 1},
+    {"Col2Im MaxUnpool", "pads", notBelow, "", 0},
+    {"Col2Im MaxUnpool", "strides", notBelow, "", 1},
+    {"MaxUnpool", "kernel_shape", notBelow, "", 1},
     {"", "group", notBelow, "", 1},
     {"ConvTranspose", "output_padding", notBelow, "", 0},
     {"ConvTranspose", "output_shape", notBelow, "", 0},
@@ -209,6 +212,53 @@ constexpr ValueRule rules[] = {
     {"Upsample", "scales", eachOneOrMore},
 };
 // clang-format on
+
+constexpr bool isText(StringRef name, const char *text, size_t length) {
+  if (name.size() != length)
+    return false;
+  for (size_t i = 0; i < length; ++i)
+    if (name.data()[i] != text[i])
+      return false;
+  return true;
+}
+
+/// True where a version of the operator that the rule is of has the attribute; of every operator without a name.
+constexpr bool isKnown(const ValueRule &rule, const char *op, size_t length) {
+  size_t attributeLength = std::char_traits<char>::length(rule.attribute);
+  for (const AttributeVersion &version : versions)
+    if (isText(version.name, rule.attribute, attributeLength) &&
+        (length == 0 || isText(version.op, op, length)) && version.first <= rule.last &&
+        version.last >= rule.first)
+      return true;
+  return false;
+}
+
+/// True where each operator that the rule names has the attribute.
+constexpr bool isKnown(const ValueRule &rule) {
+  const char *begin = rule.ops;
+  while (true) {
+    const char *end = begin;
+    while (*end && *end != ' ')
+      ++end;
+    if (!isKnown(rule, begin, end - begin))
+      return false;
+    if (!*end)
+      return true;
+    begin = end + 1;
+  }
+}
+
+constexpr bool areKnown(size_t begin, size_t end) {
+  for (size_t i = begin; i < end; ++i)
+    if (!isKnown(rules[i]))
+      return false;
+  return true;
+}
+// In parts: what a compiler computes for one assertion is bounded.
+constexpr size_t kThird = std::size(rules) / 3;
+static_assert(areKnown(0, kThird) && areKnown(kThird, 2 * kThird) &&
+                  areKnown(2 * kThird, std::size(rules)),
+              "a rule is of an operator or attribute that ONNX has not");
 
 struct VersionIndex {
   llvm::StringMap<ArrayRef<AttributeVersion>> versionsOf;

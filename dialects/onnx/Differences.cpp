@@ -108,8 +108,10 @@ bool showsScores(Operation *op) {
   return isSet(op, "qk_matmul_output_mode") && !op->getResult(3).use_empty();
 }
 
+template <typename... Ops> bool of(Operation *op) { return isa<Ops...>(op); }
+
 struct Difference {
-  const char *ops; // separated by spaces
+  bool (*isOf)(Operation *);
   bool (*applies)(Operation *);
   const char *text;
   const char *followed;
@@ -123,93 +125,73 @@ constexpr const char *kText = "; the specification's text and ONNX Runtime are f
 
 // In the order of the page.
 constexpr Difference differences[] = {
-    {"Resize", alignsScaled,
+    {of<ResizeOp>, alignsScaled,
      "corners are aligned with the length before it is cut to a whole number, where size times "
      "scale is none",
      kReference},
-    {"ReduceMax ReduceMin", isReal, "a NaN makes the result NaN", kReference},
-    {"ReduceL1 ReduceProd ReduceSum ReduceSumSquare", isWhole, "sums and products wrap around",
+    {of<ReduceMaxOp, ReduceMinOp>, isReal, "a NaN makes the result NaN", kReference},
+    {of<ReduceL1Op, ReduceProdOp, ReduceSumOp, ReduceSumSquareOp>, isWhole,
+     "sums and products wrap around", kReference},
+    {of<ReduceMeanOp>, isReal, "the mean of no elements is NaN", kReference},
+    {of<MeanVarianceNormalizationOp>, always, "elements that are all equal become 0", kReference},
+    {of<ClipOp>, bounded, "a bound that is NaN makes the result NaN", kReference},
+    {of<ClipOp>, unbounded, "an infinity is left where there is no bound", kReference},
+    {of<PadOp>, reflects, "a pad beyond the size goes back and forth", kReference},
+    {of<MaxPoolOp>, isReal, "the greatest of nothing but -inf is -inf", kReference},
+    {of<GridSampleOp>, isCubicAtBorder, "coordinates outside are moved to the border", kReference},
+    {of<AttentionOp>, hidesKeys, "a query that sees no key makes NaN", kReference},
+    {of<AttentionOp>, hidesKeys, "a mask is broadcast to the queries, and hides the keys it lacks",
      kReference},
-    {"ReduceMean", isReal, "the mean of no elements is NaN", kReference},
-    {"MeanVarianceNormalization", always, "elements that are all equal become 0", kReference},
-    {"Clip", bounded, "a bound that is NaN makes the result NaN", kReference},
-    {"Clip", unbounded, "an infinity is left where there is no bound", kReference},
-    {"Pad", reflects, "a pad beyond the size goes back and forth", kReference},
-    {"MaxPool", isReal, "the greatest of nothing but -inf is -inf", kReference},
-    {"GridSample", isCubicAtBorder, "coordinates outside are moved to the border", kReference},
-    {"Attention", hidesKeys, "a query that sees no key makes NaN", kReference},
-    {"Attention", hidesKeys, "a mask is broadcast to the queries, and hides the keys it lacks",
+    {of<AttentionOp>, capsMasked, "softcap is applied to scores that are masked", kReference},
+    {of<AttentionOp>, showsScores, "qk_matmul_output is as the specification counts its modes",
      kReference},
-    {"Attention", capsMasked, "softcap is applied to scores that are masked", kReference},
-    {"Attention", showsScores, "qk_matmul_output is as the specification counts its modes",
-     kReference},
-    {"Flatten", wasFlattened, "Softmax and its like before opset 13 work on rows of a matrix",
+    {of<FlattenOp>, wasFlattened, "Softmax and its like before opset 13 work on rows of a matrix",
      kText},
-    {"Conv", paddedItself, "auto_pad pads as its text says", kText},
-    {"AveragePool LpPool MaxPool", windowed,
+    {of<ConvOp>, paddedItself, "auto_pad pads as its text says", kText},
+    {of<AveragePoolOp, LpPoolOp, MaxPoolOp>, windowed,
      "ceil_mode, auto_pad and Indices are as their text says", kText},
-    {"GridSample", reflectsCorners, "a dimension of one element is reflected to that element",
+    {of<GridSampleOp>, reflectsCorners, "a dimension of one element is reflected to that element",
      kText},
-    {"DeformConv", hasOneElement, "a dimension of one element is sampled as any other", kText},
-    {"OneHot", always, "an index outside of the depth is off everywhere", kText},
-    {"LRN", always, "squares of the channels around are summed", kText},
-    {"ReduceLogSumExp", isReal, "the result of nothing but -inf is -inf", kText},
-    {"ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMean", isWhole,
+    {of<DeformConvOp>, hasOneElement, "a dimension of one element is sampled as any other", kText},
+    {of<OneHotOp>, always, "an index outside of the depth is off everywhere", kText},
+    {of<LRNOp>, always, "squares of the channels around are summed", kText},
+    {of<ReduceLogSumExpOp>, isReal, "the result of nothing but -inf is -inf", kText},
+    {of<ReduceL2Op, ReduceLogSumOp, ReduceLogSumExpOp, ReduceMeanOp>, isWhole,
      "integers are reduced as floating-point numbers and the result is cut", kText},
-    {"QuantizeLinear", isHalf, "quotients are not rounded to 16 bits", kText},
-    {"DynamicQuantizeLinear", always, "the scale of nothing but zeros is 1", kText},
-    {"Pow", isWhole, "a negative power is cut to a whole number", kText},
-    {"Resize", halfPixel, "one element is taken from coordinate 0", kText},
-    {"Pad", crops, "negative pads take elements away", kText},
-    {"Cast", castsToInteger, "what no integer of the type can hold is undefined", kOpen},
-    {"LRN", hasEvenSize, "one channel more is summed behind than before", kOpen},
-    {"AveragePool LpPool MaxPool", paddedItself,
+    {of<QuantizeLinearOp>, isHalf, "quotients are not rounded to 16 bits", kText},
+    {of<DynamicQuantizeLinearOp>, always, "the scale of nothing but zeros is 1", kText},
+    {of<PowOp>, isWhole, "a negative power is cut to a whole number", kText},
+    {of<ResizeOp>, halfPixel, "one element is taken from coordinate 0", kText},
+    {of<PadOp>, crops, "negative pads take elements away", kText},
+    {of<CastOp>, castsToInteger, "what no integer of the type can hold is undefined", kOpen},
+    {of<LRNOp>, hasEvenSize, "one channel more is summed behind than before", kOpen},
+    {of<AveragePoolOp, LpPoolOp, MaxPoolOp>, paddedItself,
      "windows begin at the first element where they are shorter than their stride", kOpen},
-    {"ConvTranspose", paddedItself, "what no window reaches is behind the others", kOpen},
-    {"ArgMax ArgMin Hardmax", isReal, "a NaN is passed over", kOpen},
-    {"GlobalMaxPool MaxPool", isReal, "a NaN makes the result NaN", kOpen},
-    {"MaxRoiPool RoiAlign", takesMaximum, "a NaN makes the result NaN", kOpen},
-    {"MaxRoiPool RoiAlign", always,
+    {of<ConvTransposeOp>, paddedItself, "what no window reaches is behind the others", kOpen},
+    {of<ArgMaxOp, ArgMinOp, HardmaxOp>, isReal, "a NaN is passed over", kOpen},
+    {of<GlobalMaxPoolOp, MaxPoolOp>, isReal, "a NaN makes the result NaN", kOpen},
+    {of<MaxRoiPoolOp, RoiAlignOp>, takesMaximum, "a NaN makes the result NaN", kOpen},
+    {of<MaxRoiPoolOp, RoiAlignOp>, always,
      "images out of range are moved into it, and a region that is no number has no samples", kOpen},
-    {"GridSample", always,
+    {of<GridSampleOp>, always,
      "coordinates far away and infinite ones are outside, NaN is in front of the first element",
      kOpen},
-    {"GridSample", interpolatesWhole, "integers are interpolated as floats and cut", kOpen},
-    {"Gather GatherElements GatherND", givenAtRunTime,
+    {of<GridSampleOp>, interpolatesWhole, "integers are interpolated as floats and cut", kOpen},
+    {of<GatherOp, GatherElementsOp, GatherNDOp>, givenAtRunTime,
      "indices out of range are moved into it, not reported", kOpen},
-    {"ReverseSequence", givenAtRunTime, "lengths out of range are moved into it, not reported",
+    {of<ReverseSequenceOp>, givenAtRunTime, "lengths out of range are moved into it, not reported",
      kOpen},
-};
-
-struct DifferenceIndex {
-  llvm::StringMap<SmallVector<const Difference *, 2>> rowsOf;
-
-  DifferenceIndex() {
-    for (const Difference &row : differences) {
-      SmallVector<StringRef> names;
-      StringRef(row.ops).split(names, ' ');
-      for (StringRef name : names)
-        rowsOf[name].push_back(&row);
-    }
-  }
 };
 
 } // namespace
 
 void remarkDifferences(ModuleOp module) {
-  DifferenceIndex index;
   for (auto function : module.getOps<func::FuncOp>())
-    for (Operation &op : function.getOps()) {
-      if (!schemaOf(&op))
-        continue;
-      auto found = index.rowsOf.find(op.getName().stripDialect());
-      if (found == index.rowsOf.end())
-        continue;
-      for (const Difference *row : found->second)
-        if (row->applies(&op))
-          emitRemark(op.getLoc()) << op.getName().stripDialect() << ": " << row->text
-                                  << row->followed << " (docs/onnx.md)";
-    }
+    for (Operation &op : function.getOps())
+      for (const Difference &row : differences)
+        if (row.isOf(&op) && row.applies(&op))
+          emitRemark(op.getLoc()) << op.getName().stripDialect() << ": " << row.text << row.followed
+                                  << " (docs/onnx.md)";
 }
 
 } // namespace cameo::onnx
