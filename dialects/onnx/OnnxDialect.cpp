@@ -1,5 +1,6 @@
 // The dialect itself: registration, types, assembly, and the ops that are not operators.
 // SPDX-License-Identifier: Apache-2.0
+#include "dialects/onnx/Interfaces.h"
 #include "dialects/onnx/Onnx.h"
 #include "dialects/onnx/OpsDetail.h"
 
@@ -47,6 +48,8 @@ void OnnxDialect::initialize() {
   addAttributes<ExternalAttr>();
   addInterface(makeBytecodeInterface(this));
   registerOnnxDialectOperations(this);
+  attachShapeRules(*getContext());
+  attachNearestForms(*getContext());
 }
 
 Operation *OnnxDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,

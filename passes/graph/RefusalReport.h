@@ -9,10 +9,6 @@
 
 namespace cameo {
 
-/// What to use in place of an operator that is not supported ("LSTM"); empty where nothing comes
-/// near.
-llvm::StringRef nearestForm(llvm::StringRef op);
-
 /// Why an operator that no table knows is refused, with the nearest supported form.
 std::string describeUnsupported(mlir::Operation *op);
 

@@ -52,7 +52,7 @@ void ShapeWalk::beginInputs() {
 LogicalResult ShapeWalk::checkOperator(Operation *op) {
   if (isa<onnx::NoneOp, onnx::ConstantOp, onnx::YieldOp>(op))
     return success();
-  if (isa<onnx::CustomOp>(op) || !onnx::rulesOf(op)) {
+  if (!isa<onnx::ShapeRuleInterface>(op)) {
     // A condition that is computed from sizes is not one that the device computes.
     auto choice = dyn_cast<onnx::IfOp>(op);
     bool isOpen = choice && succeeded(shapes.host.tryValues(choice.getCond(), 1));

@@ -169,6 +169,6 @@ static FailureOr<SmallVector<Sizes>> inferAttentionResults(Shapes &shapes, Opera
   return SmallVector<Sizes>{shape->result, shape->presentKey, shape->presentValue, shape->scores};
 }
 
-void registerAttentionRules(RuleTable &table) { table["Attention"] = {inferAttentionResults}; }
+void registerAttentionRules(ShapeRows &rows) { rows.add<AttentionOp>(inferAttentionResults); }
 
 } // namespace cameo::onnx

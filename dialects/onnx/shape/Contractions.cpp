@@ -85,10 +85,10 @@ static FailureOr<SmallVector<Sizes>> inferEinsumResult(Shapes &shapes, Operation
   return SmallVector<Sizes>{shape->result};
 }
 
-void registerContractionRules(RuleTable &table) {
-  table["MatMul"] = {fromSizes<inferMatMul>};
-  table["Gemm"] = {fromSizes<inferGemm>};
-  table["Einsum"] = {inferEinsumResult};
+void registerContractionRules(ShapeRows &rows) {
+  rows.add<MatMulOp>(fromSizes<inferMatMul>);
+  rows.add<GemmOp>(fromSizes<inferGemm>);
+  rows.add<EinsumOp>(inferEinsumResult);
 }
 
 } // namespace cameo::onnx

@@ -129,44 +129,27 @@ static FailureOr<SmallVector<Sizes>> inferDropout(Shapes &shapes, Operation *op)
 
 //===-- Table ---------------------------------------------------------------------------------===//
 
-void registerElementwiseRules(RuleTable &table) {
-  auto add = [&](ShapeRule rule, ArrayRef<StringRef> names) {
-    for (StringRef name : names)
-      table[name] = {rule, hostElementwise(name)};
-  };
-  add(fromSizes<inferBroadcast<kFloats>>, {"Ceil",       "Floor",
-                                           "Round",      "Sqrt",
-                                           "Reciprocal", "Exp",
-                                           "Log",        "Erf",
-                                           "Sin",        "Cos",
-                                           "Tan",        "Asin",
-                                           "Acos",       "Atan",
-                                           "Sinh",       "Cosh",
-                                           "Tanh",       "Asinh",
-                                           "Acosh",      "Atanh",
-                                           "Sum",        "Mean",
-                                           "IsNaN",      "IsInf",
-                                           "Elu",        "LeakyRelu",
-                                           "Selu",       "Celu",
-                                           "Sigmoid",    "HardSigmoid",
-                                           "HardSwish",  "Softplus",
-                                           "Softsign",   "ThresholdedRelu",
-                                           "Gelu",       "Mish",
-                                           "Swish"});
-  add(fromSizes<inferBroadcast<kNumbers>>,
-      {"Abs", "Neg", "Sign", "Add", "Sub", "Mul", "Div", "Max", "Min", "Less", "LessOrEqual",
-       "Greater", "GreaterOrEqual", "Relu", "PRelu", "Shrink", "Pow"});
-  add(fromSizes<inferBroadcast<kIntegers>>,
-      {"BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitwiseNot"});
-  add(fromSizes<inferBroadcast<kBools>>, {"And", "Or", "Xor", "Not"});
-  add(fromSizes<inferBroadcast<kAll>>, {"Equal"});
-  add(fromSizes<inferMod>, {"Mod"});
-  add(fromSizes<inferBitShift>, {"BitShift"});
-  add(fromSizes<inferWhere>, {"Where"});
-  add(fromSizes<inferClip>, {"Clip"});
-  add(fromSizes<inferSame>, {"Identity", "Cast", "CastLike"});
-  add(fromSizes<inferBitCast>, {"BitCast"});
-  add(inferDropout, {"Dropout"});
+void registerElementwiseRules(ShapeRows &rows) {
+  rows.add<CeilOp, FloorOp, RoundOp, SqrtOp, ReciprocalOp, ExpOp, LogOp, ErfOp, SinOp, CosOp, TanOp,
+           AsinOp, AcosOp, AtanOp, SinhOp, CoshOp, TanhOp, AsinhOp, AcoshOp, AtanhOp, SumOp, MeanOp,
+           IsNaNOp, IsInfOp, EluOp, LeakyReluOp, SeluOp, CeluOp, SigmoidOp, HardSigmoidOp,
+           HardSwishOp, SoftplusOp, SoftsignOp, ThresholdedReluOp, GeluOp, MishOp, SwishOp>(
+      fromSizes<inferBroadcast<kFloats>>);
+  rows.add<AbsOp, NegOp, SignOp, AddOp, SubOp, MulOp, DivOp, MaxOp, MinOp, LessOp, LessOrEqualOp,
+           GreaterOp, GreaterOrEqualOp, ReluOp, PReluOp, ShrinkOp, PowOp>(
+      fromSizes<inferBroadcast<kNumbers>>);
+  rows.add<BitwiseAndOp, BitwiseOrOp, BitwiseXorOp, BitwiseNotOp>(
+      fromSizes<inferBroadcast<kIntegers>>);
+  rows.add<AndOp, OrOp, XorOp, NotOp>(fromSizes<inferBroadcast<kBools>>);
+  rows.add<EqualOp>(fromSizes<inferBroadcast<kAll>>);
+  rows.add<ModOp>(fromSizes<inferMod>);
+  rows.add<BitShiftOp>(fromSizes<inferBitShift>);
+  rows.add<WhereOp>(fromSizes<inferWhere>);
+  rows.add<ClipOp>(fromSizes<inferClip>);
+  rows.add<IdentityOp, CastOp, CastLikeOp>(fromSizes<inferSame>);
+  rows.add<BitCastOp>(fromSizes<inferBitCast>);
+  rows.add<DropoutOp>(inferDropout);
+  registerHostElementwise(rows.hosts);
 }
 
 } // namespace cameo::onnx

@@ -254,14 +254,14 @@ static FailureOr<Sizes> inferTrilu(SizeBuilder &s, Operation *op, ArrayRef<Sizes
   return x;
 }
 
-void registerGatherRules(RuleTable &table) {
-  table["Gather"] = {fromShapes<inferGather>, hostGather};
-  table["GatherElements"] = {fromShapes<inferGatherElements>};
-  table["GatherND"] = {fromShapes<inferGatherND>};
-  table["ReverseSequence"] = {fromSizes<inferReverseSequence>};
-  table["OneHot"] = {fromShapes<inferOneHot>};
-  table["EyeLike"] = {fromSizes<inferEyeLike>};
-  table["Trilu"] = {fromSizes<inferTrilu>};
+void registerGatherRules(ShapeRows &rows) {
+  rows.add<GatherOp>(fromShapes<inferGather>, hostGather);
+  rows.add<GatherElementsOp>(fromShapes<inferGatherElements>);
+  rows.add<GatherNDOp>(fromShapes<inferGatherND>);
+  rows.add<ReverseSequenceOp>(fromSizes<inferReverseSequence>);
+  rows.add<OneHotOp>(fromShapes<inferOneHot>);
+  rows.add<EyeLikeOp>(fromSizes<inferEyeLike>);
+  rows.add<TriluOp>(fromSizes<inferTrilu>);
 }
 
 } // namespace cameo::onnx

@@ -175,11 +175,11 @@ static FailureOr<Sizes> hostRange(Shapes &shapes, Operation *op, unsigned) {
   return result;
 }
 
-void registerGeneratorRules(RuleTable &table) {
-  table["Shape"] = {fromShapes<inferShape>, hostShapeOf};
-  table["Size"] = {fromShapes<inferSize>, hostSizeOf};
-  table["ConstantOfShape"] = {fromShapes<inferConstantOfShape>, hostConstantOfShape};
-  table["Range"] = {fromShapes<inferRange>, hostRange};
+void registerGeneratorRules(ShapeRows &rows) {
+  rows.add<ShapeOp>(fromShapes<inferShape>, hostShapeOf);
+  rows.add<SizeOp>(fromShapes<inferSize>, hostSizeOf);
+  rows.add<ConstantOfShapeOp>(fromShapes<inferConstantOfShape>, hostConstantOfShape);
+  rows.add<RangeOp>(fromShapes<inferRange>, hostRange);
 }
 
 } // namespace cameo::onnx

@@ -7,7 +7,6 @@
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
-#include "llvm/ADT/StringSwitch.h"
 #include <cmath>
 
 using namespace mlir;
@@ -258,34 +257,32 @@ static FailureOr<Sizes> castLikeOnHost(Shapes &shapes, Operation *op, unsigned) 
 
 //===-- Table ---------------------------------------------------------------------------------===//
 
-HostFunction hostElementwise(StringRef name) {
-  return llvm::StringSwitch<HostFunction>(name)
-      .Case("Add", onHost<add>)
-      .Case("Sub", onHost<sub>)
-      .Case("Mul", onHost<mul>)
-      .Case("Div", onHost<div>)
-      .Case("Mod", onHost<mod>)
-      .Case("Neg", onHost<neg>)
-      .Case("Abs", onHost<abs>)
-      .Case("Max", onHost<greatest>)
-      .Case("Min", onHost<least>)
-      .Case("Floor", onHost<floorOf>)
-      .Case("Ceil", onHost<ceilOf>)
-      .Case("Reciprocal", onHost<reciprocal>)
-      .Case("Sqrt", onHost<root>)
-      .Case("Equal", onHost<equal>)
-      .Case("Less", onHost<less>)
-      .Case("LessOrEqual", onHost<lessOrEqual>)
-      .Case("Greater", onHost<greater>)
-      .Case("GreaterOrEqual", onHost<greaterOrEqual>)
-      .Case("Not", onHost<logicalNot>)
-      .Case("And", onHost<logicalAnd>)
-      .Case("Or", onHost<logicalOr>)
-      .Case("Where", onHost<where>)
-      .Case("Identity", onHost<identity>)
-      .Case("Cast", onHost<castOf>)
-      .Case("CastLike", castLikeOnHost)
-      .Default(nullptr);
+void registerHostElementwise(OperatorRows<HostValueModel> &rows) {
+  rows.add<AddOp>(onHost<add>);
+  rows.add<SubOp>(onHost<sub>);
+  rows.add<MulOp>(onHost<mul>);
+  rows.add<DivOp>(onHost<div>);
+  rows.add<ModOp>(onHost<mod>);
+  rows.add<NegOp>(onHost<neg>);
+  rows.add<AbsOp>(onHost<abs>);
+  rows.add<MaxOp>(onHost<greatest>);
+  rows.add<MinOp>(onHost<least>);
+  rows.add<FloorOp>(onHost<floorOf>);
+  rows.add<CeilOp>(onHost<ceilOf>);
+  rows.add<ReciprocalOp>(onHost<reciprocal>);
+  rows.add<SqrtOp>(onHost<root>);
+  rows.add<EqualOp>(onHost<equal>);
+  rows.add<LessOp>(onHost<less>);
+  rows.add<LessOrEqualOp>(onHost<lessOrEqual>);
+  rows.add<GreaterOp>(onHost<greater>);
+  rows.add<GreaterOrEqualOp>(onHost<greaterOrEqual>);
+  rows.add<NotOp>(onHost<logicalNot>);
+  rows.add<AndOp>(onHost<logicalAnd>);
+  rows.add<OrOp>(onHost<logicalOr>);
+  rows.add<WhereOp>(onHost<where>);
+  rows.add<IdentityOp>(onHost<identity>);
+  rows.add<CastOp>(onHost<castOf>);
+  rows.add<CastLikeOp>(castLikeOnHost);
 }
 
 } // namespace cameo::onnx

@@ -63,13 +63,6 @@ FailureOr<Sizes> HostValues::readInput(BlockArgument argument, int64_t limit) {
   return result;
 }
 
-/// The operator's host function; null where it has none.
-static HostFunction hostFunction(Value value) {
-  Operation *op = value.getDefiningOp();
-  const OperatorRules *rules = op ? rulesOf(op) : nullptr;
-  return rules ? rules->host : nullptr;
-}
-
 bool HostValues::isKnown(Value value, int64_t limit) const {
   if (cache.count(value))
     return true;
@@ -86,9 +79,9 @@ void HostValues::evaluate(Value value, int64_t limit) {
     result = hostConstant(shapes.sizes, constant, limit);
   else if (auto argument = dyn_cast<BlockArgument>(value))
     result = readInput(argument, limit);
-  else if (HostFunction host = hostFunction(value);
-           host && small && shapes.hasOperands(value.getDefiningOp()))
-    result = host(shapes, value.getDefiningOp(), cast<OpResult>(value).getResultNumber());
+  else if (auto known = value.getDefiningOp<HostValueInterface>();
+           known && small && shapes.hasOperands(known))
+    result = known.hostValue(shapes, cast<OpResult>(value).getResultNumber());
   if (succeeded(result) && static_cast<int64_t>(result->size()) <= limit)
     cache[value] = *result;
   else
@@ -104,7 +97,8 @@ FailureOr<Sizes> HostValues::tryValues(Value wanted, int64_t limit) {
     size_t before = pending.size();
     // The operands of these two need not be known for their results to be.
     bool ofShape = value.getDefiningOp<ShapeOp>() || value.getDefiningOp<SizeOp>();
-    if (!isKnown(value, limit) && hostFunction(value) && !ofShape && entered.insert(value).second)
+    if (!isKnown(value, limit) && value.getDefiningOp<HostValueInterface>() && !ofShape &&
+        entered.insert(value).second)
       for (Value operand : value.getDefiningOp()->getOperands())
         if (!isAbsent(operand) && !isKnown(operand, limit))
           pending.push_back(operand);
@@ -138,7 +132,7 @@ std::string HostValues::describeDeviceValue(Value value) {
     if (isa<ConstantOp>(op))
       return "is a constant of type " + typeText(value.getType());
     Value next;
-    if (hostFunction(value))
+    if (value.getDefiningOp<HostValueInterface>())
       for (Value operand : op->getOperands())
         if (!next && !isAbsent(operand) && failed(tryValues(operand)))
           next = operand;

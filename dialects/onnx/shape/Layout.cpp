@@ -245,13 +245,13 @@ static FailureOr<Sizes> hostConcat(Shapes &shapes, Operation *op, unsigned) {
   });
 }
 
-void registerLayoutRules(RuleTable &table) {
-  table["Transpose"] = {fromShapes<inferTranspose>, hostTranspose};
-  table["DepthToSpace"] = {fromSizes<inferDepthToSpace>};
-  table["SpaceToDepth"] = {fromSizes<inferSpaceToDepth>};
-  table["Expand"] = {fromShapes<inferExpand>, hostExpand};
-  table["Tile"] = {fromShapes<inferTile>, hostTile};
-  table["Concat"] = {fromShapes<inferConcat>, hostConcat};
+void registerLayoutRules(ShapeRows &rows) {
+  rows.add<TransposeOp>(fromShapes<inferTranspose>, hostTranspose);
+  rows.add<DepthToSpaceOp>(fromSizes<inferDepthToSpace>);
+  rows.add<SpaceToDepthOp>(fromSizes<inferSpaceToDepth>);
+  rows.add<ExpandOp>(fromShapes<inferExpand>, hostExpand);
+  rows.add<TileOp>(fromShapes<inferTile>, hostTile);
+  rows.add<ConcatOp>(fromShapes<inferConcat>, hostConcat);
 }
 
 } // namespace cameo::onnx

@@ -128,16 +128,14 @@ static FailureOr<Sizes> inferLrn(SizeBuilder &s, Operation *op, ArrayRef<Sizes> 
   return operands[0];
 }
 
-void registerNormalizationRules(RuleTable &table) {
-  for (StringRef name : {"Softmax", "LogSoftmax", "Hardmax", "LpNormalization"})
-    table[name] = {fromSizes<inferAlongAxis>};
-  table["BatchNormalization"] = {inferBatchNormalization};
-  table["InstanceNormalization"] = {fromSizes<inferInstanceNormalization>};
-  table["GroupNormalization"] = {fromSizes<inferGroupNormalization>};
-  for (StringRef name : {"LayerNormalization", "RMSNormalization"})
-    table[name] = {inferRowNormalization};
-  table["MeanVarianceNormalization"] = {fromSizes<inferMeanVarianceNormalization>};
-  table["LRN"] = {fromSizes<inferLrn>};
+void registerNormalizationRules(ShapeRows &rows) {
+  rows.add<SoftmaxOp, LogSoftmaxOp, HardmaxOp, LpNormalizationOp>(fromSizes<inferAlongAxis>);
+  rows.add<BatchNormalizationOp>(inferBatchNormalization);
+  rows.add<InstanceNormalizationOp>(fromSizes<inferInstanceNormalization>);
+  rows.add<GroupNormalizationOp>(fromSizes<inferGroupNormalization>);
+  rows.add<LayerNormalizationOp, RMSNormalizationOp>(inferRowNormalization);
+  rows.add<MeanVarianceNormalizationOp>(fromSizes<inferMeanVarianceNormalization>);
+  rows.add<LRNOp>(fromSizes<inferLrn>);
 }
 
 } // namespace cameo::onnx

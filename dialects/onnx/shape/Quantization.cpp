@@ -181,14 +181,14 @@ template <auto rule> static FailureOr<SmallVector<Sizes>> resultOf(Shapes &shape
   return SmallVector<Sizes>{shape->result};
 }
 
-void registerQuantizationRules(RuleTable &table) {
-  table["QuantizeLinear"] = {resultOf<inferQuantization>};
-  table["DequantizeLinear"] = {resultOf<inferQuantization>};
-  table["DynamicQuantizeLinear"] = {inferDynamicQuantization};
-  table["MatMulInteger"] = {fromSizes<inferIntegerMatMul>};
-  table["QLinearMatMul"] = {fromSizes<inferIntegerMatMul>};
-  table["ConvInteger"] = {resultOf<inferIntegerConv>};
-  table["QLinearConv"] = {resultOf<inferIntegerConv>};
+void registerQuantizationRules(ShapeRows &rows) {
+  rows.add<QuantizeLinearOp>(resultOf<inferQuantization>);
+  rows.add<DequantizeLinearOp>(resultOf<inferQuantization>);
+  rows.add<DynamicQuantizeLinearOp>(inferDynamicQuantization);
+  rows.add<MatMulIntegerOp>(fromSizes<inferIntegerMatMul>);
+  rows.add<QLinearMatMulOp>(fromSizes<inferIntegerMatMul>);
+  rows.add<ConvIntegerOp>(resultOf<inferIntegerConv>);
+  rows.add<QLinearConvOp>(resultOf<inferIntegerConv>);
 }
 
 } // namespace cameo::onnx

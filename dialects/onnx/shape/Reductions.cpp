@@ -149,18 +149,15 @@ FailureOr<ScanShape> inferScan(Shapes &shapes, Operation *op) {
   return ScanShape{fromStart(s, axis, rank), x};
 }
 
-void registerReductionRules(RuleTable &table) {
-  for (StringRef name :
-       {"ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMean", "ReduceSumSquare"})
-    table[name] = {fromShapes<inferReduce>};
-  table["ReduceMax"] = {fromShapes<inferReduce>, hostReduce<HostReduction::Max>};
-  table["ReduceMin"] = {fromShapes<inferReduce>, hostReduce<HostReduction::Min>};
-  table["ReduceProd"] = {fromShapes<inferReduce>, hostReduce<HostReduction::Prod>};
-  table["ReduceSum"] = {fromShapes<inferReduce>, hostReduce<HostReduction::Sum>};
-  for (StringRef name : {"ArgMax", "ArgMin"})
-    table[name] = {fromSizes<inferArg>};
-  for (StringRef name : {"CumSum", "CumProd"})
-    table[name] = {fromShapes<inferScan>};
+void registerReductionRules(ShapeRows &rows) {
+  rows.add<ReduceL1Op, ReduceL2Op, ReduceLogSumOp, ReduceLogSumExpOp, ReduceMeanOp,
+           ReduceSumSquareOp>(fromShapes<inferReduce>);
+  rows.add<ReduceMaxOp>(fromShapes<inferReduce>, hostReduce<HostReduction::Max>);
+  rows.add<ReduceMinOp>(fromShapes<inferReduce>, hostReduce<HostReduction::Min>);
+  rows.add<ReduceProdOp>(fromShapes<inferReduce>, hostReduce<HostReduction::Prod>);
+  rows.add<ReduceSumOp>(fromShapes<inferReduce>, hostReduce<HostReduction::Sum>);
+  rows.add<ArgMaxOp, ArgMinOp>(fromSizes<inferArg>);
+  rows.add<CumSumOp, CumProdOp>(fromShapes<inferScan>);
 }
 
 } // namespace cameo::onnx

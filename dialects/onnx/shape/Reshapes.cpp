@@ -284,11 +284,11 @@ static FailureOr<Sizes> hostSame(Shapes &shapes, Operation *op, unsigned) {
   return shapes.host.tryValues(op->getOperand(0));
 }
 
-void registerReshapeRules(RuleTable &table) {
-  table["Reshape"] = {fromShapes<inferReshape>, hostSame};
-  table["Flatten"] = {fromSizes<inferFlatten>, hostSame};
-  table["Squeeze"] = {fromShapes<inferSqueeze>, hostSame};
-  table["Unsqueeze"] = {fromShapes<inferUnsqueeze>, hostSame};
+void registerReshapeRules(ShapeRows &rows) {
+  rows.add<ReshapeOp>(fromShapes<inferReshape>, hostSame);
+  rows.add<FlattenOp>(fromSizes<inferFlatten>, hostSame);
+  rows.add<SqueezeOp>(fromShapes<inferSqueeze>, hostSame);
+  rows.add<UnsqueezeOp>(fromShapes<inferUnsqueeze>, hostSame);
 }
 
 } // namespace cameo::onnx

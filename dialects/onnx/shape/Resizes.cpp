@@ -133,6 +133,6 @@ FailureOr<ResizeShape> inferResize(Shapes &shapes, Operation *node) {
   return shape;
 }
 
-void registerResizeRules(RuleTable &table) { table["Resize"] = {fromShapes<inferResize>}; }
+void registerResizeRules(ShapeRows &rows) { rows.add<ResizeOp>(fromShapes<inferResize>); }
 
 } // namespace cameo::onnx

@@ -106,10 +106,10 @@ static FailureOr<Sizes> inferMaxRoiPool(SizeBuilder &s, Operation *op, ArrayRef<
   return inferRegions(s, op, operands[0], operands[1], 5, pooled[0], pooled[1]);
 }
 
-void registerSamplingRules(RuleTable &table) {
-  table["GridSample"] = {fromSizes<inferGridSample>};
-  table["RoiAlign"] = {fromSizes<inferRoiAlign>};
-  table["MaxRoiPool"] = {fromSizes<inferMaxRoiPool>};
+void registerSamplingRules(ShapeRows &rows) {
+  rows.add<GridSampleOp>(fromSizes<inferGridSample>);
+  rows.add<RoiAlignOp>(fromSizes<inferRoiAlign>);
+  rows.add<MaxRoiPoolOp>(fromSizes<inferMaxRoiPool>);
 }
 
 } // namespace cameo::onnx

@@ -1,46 +1,39 @@
-// The table of shape rules.
+// All shape rules, and the question to them.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/onnx/shape/ShapeRules.h"
 
 #include "dialects/onnx/shape/NodeText.h"
 
+#include "dialects/onnx/Interfaces.cpp.inc"
+
 using namespace mlir;
 
 namespace cameo::onnx {
 
-const RuleTable &shapeRules() {
-  static const RuleTable table = [] {
-    RuleTable rules;
-    registerElementwiseRules(rules);
-    registerContractionRules(rules);
-    registerAttentionRules(rules);
-    registerWindowRules(rules);
-    registerNormalizationRules(rules);
-    registerReductionRules(rules);
-    registerLayoutRules(rules);
-    registerSlicingRules(rules);
-    registerReshapeRules(rules);
-    registerGeneratorRules(rules);
-    registerGatherRules(rules);
-    registerResizeRules(rules);
-    registerSamplingRules(rules);
-    registerQuantizationRules(rules);
-    return rules;
-  }();
-  return table;
-}
-
-const OperatorRules *rulesOf(Operation *op) {
-  auto found = shapeRules().find(op->getName().stripDialect());
-  return found == shapeRules().end() ? nullptr : &found->second;
+void attachShapeRules(MLIRContext &context) {
+  ShapeRows rows(context);
+  registerElementwiseRules(rows);
+  registerContractionRules(rows);
+  registerAttentionRules(rows);
+  registerWindowRules(rows);
+  registerNormalizationRules(rows);
+  registerReductionRules(rows);
+  registerLayoutRules(rows);
+  registerSlicingRules(rows);
+  registerReshapeRules(rows);
+  registerGeneratorRules(rows);
+  registerGatherRules(rows);
+  registerResizeRules(rows);
+  registerSamplingRules(rows);
+  registerQuantizationRules(rows);
 }
 
 FailureOr<SmallVector<Sizes>> inferSizes(Shapes &shapes, Operation *op) {
-  const OperatorRules *rules = rulesOf(op);
-  if (!rules)
+  auto rule = dyn_cast<ShapeRuleInterface>(op);
+  if (!rule)
     reportBug(op, "no rule says what sizes its results have");
-  FailureOr<SmallVector<Sizes>> results = rules->infer(shapes, op);
+  FailureOr<SmallVector<Sizes>> results = rule.inferSizes(shapes);
   // A report says nothing where it is silent about a node.
   if (failed(results))
     return shapes.sizes.refuse(op, "not supported in this form");

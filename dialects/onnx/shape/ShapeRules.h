@@ -1,4 +1,4 @@
-// The shape rules of all operators: one table, put together from the families' files.
+// The shape rules of all operators: rows of the families' files, attached to the ops.
 //
 // A rule gives the sizes of an operator's results from those of its operands, its attributes and
 // values on the host, and refuses what cannot be compiled. Lowerings ask the same rules, so that
@@ -7,9 +7,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "dialects/onnx/shape/Shapes.h"
-
-#include "llvm/ADT/StringMap.h"
+#include "dialects/onnx/Interfaces.h"
+#include "dialects/onnx/Onnx.h"
+#include "dialects/onnx/OperatorRows.h"
 
 namespace cameo::onnx {
 
@@ -21,15 +21,35 @@ using ShapeRule = mlir::FailureOr<llvm::SmallVector<Sizes>> (*)(Shapes &shapes,
 using HostFunction = mlir::FailureOr<Sizes> (*)(Shapes &shapes, mlir::Operation *op,
                                                 unsigned result);
 
-struct OperatorRules {
-  ShapeRule infer;
-  HostFunction host = nullptr; // where shapes may depend on its values
+struct ShapeRuleModel : ShapeRuleInterface::FallbackModel<ShapeRuleModel> {
+  ShapeRule row = nullptr;
+  mlir::FailureOr<llvm::SmallVector<Sizes>> inferSizes(mlir::Operation *op, Shapes &shapes) const {
+    return row(shapes, op);
+  }
 };
-using RuleTable = llvm::StringMap<OperatorRules>; // by ONNX name, e.g. "Conv"
 
-const RuleTable &shapeRules();
-/// The rules of an op; null for None, Constant and what is not supported.
-const OperatorRules *rulesOf(mlir::Operation *op);
+struct HostValueModel : HostValueInterface::FallbackModel<HostValueModel> {
+  HostFunction row = nullptr;
+  mlir::FailureOr<Sizes> hostValue(mlir::Operation *op, Shapes &shapes, unsigned result) const {
+    return row(shapes, op, result);
+  }
+};
+
+/// A family's rows: rules, with host functions where shapes may depend on an operator's values.
+class ShapeRows {
+public:
+  explicit ShapeRows(mlir::MLIRContext &context) : rules(context), hosts(context) {}
+
+  template <typename... Ops> void add(ShapeRule rule, HostFunction host = nullptr) {
+    rules.add<Ops...>(rule);
+    if (host)
+      hosts.add<Ops...>(host);
+  }
+
+  OperatorRows<ShapeRuleModel> rules;
+  OperatorRows<HostValueModel> hosts;
+};
+
 /// The sizes of an op's results, or a refusal. Only for ops that have rules.
 mlir::FailureOr<llvm::SmallVector<Sizes>> inferSizes(Shapes &shapes, mlir::Operation *op);
 
@@ -56,22 +76,22 @@ mlir::FailureOr<llvm::SmallVector<Sizes>> fromShapes(Shapes &shapes, mlir::Opera
 }
 
 // The families, one file each.
-void registerElementwiseRules(RuleTable &table);
-void registerContractionRules(RuleTable &table);
-void registerAttentionRules(RuleTable &table);
-void registerWindowRules(RuleTable &table);
-void registerNormalizationRules(RuleTable &table);
-void registerReductionRules(RuleTable &table);
-void registerLayoutRules(RuleTable &table);
-void registerSlicingRules(RuleTable &table);
-void registerReshapeRules(RuleTable &table);
-void registerGeneratorRules(RuleTable &table);
-void registerGatherRules(RuleTable &table);
-void registerResizeRules(RuleTable &table);
-void registerSamplingRules(RuleTable &table);
-void registerQuantizationRules(RuleTable &table);
+void registerElementwiseRules(ShapeRows &rows);
+void registerContractionRules(ShapeRows &rows);
+void registerAttentionRules(ShapeRows &rows);
+void registerWindowRules(ShapeRows &rows);
+void registerNormalizationRules(ShapeRows &rows);
+void registerReductionRules(ShapeRows &rows);
+void registerLayoutRules(ShapeRows &rows);
+void registerSlicingRules(ShapeRows &rows);
+void registerReshapeRules(ShapeRows &rows);
+void registerGeneratorRules(ShapeRows &rows);
+void registerGatherRules(ShapeRows &rows);
+void registerResizeRules(ShapeRows &rows);
+void registerSamplingRules(ShapeRows &rows);
+void registerQuantizationRules(ShapeRows &rows);
 
-/// The host function of an elementwise operator, or null.
-HostFunction hostElementwise(llvm::StringRef operatorName);
+/// Host functions of elementwise operators, in HostElementwise.cpp.
+void registerHostElementwise(OperatorRows<HostValueModel> &rows);
 
 } // namespace cameo::onnx

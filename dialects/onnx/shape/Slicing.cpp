@@ -398,10 +398,10 @@ FailureOr<PadShape> inferPad(Shapes &shapes, Operation *op) {
   return shape;
 }
 
-void registerSlicingRules(RuleTable &table) {
-  table["Slice"] = {fromShapes<inferSlice>, hostSlice};
-  table["Split"] = {inferSplitResults, hostSplit};
-  table["Pad"] = {fromShapes<inferPad>};
+void registerSlicingRules(ShapeRows &rows) {
+  rows.add<SliceOp>(fromShapes<inferSlice>, hostSlice);
+  rows.add<SplitOp>(inferSplitResults, hostSplit);
+  rows.add<PadOp>(fromShapes<inferPad>);
 }
 
 } // namespace cameo::onnx

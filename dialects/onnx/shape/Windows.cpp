@@ -398,14 +398,12 @@ static FailureOr<Sizes> inferGlobalPoolResult(Shapes &shapes, Operation *op) {
   return inferGlobalPool(shapes.sizes, op, shapes.of(op, 0));
 }
 
-void registerWindowRules(RuleTable &table) {
-  table["Conv"] = {inferConvolutionResult<inferConv>};
-  table["ConvTranspose"] = {inferConvolutionResult<inferConvTranspose>};
-  table["DeformConv"] = {inferConvolutionResult<inferDeformConv>};
-  for (StringRef name : {"MaxPool", "AveragePool", "LpPool"})
-    table[name] = {inferPoolResults};
-  for (StringRef name : {"GlobalMaxPool", "GlobalAveragePool", "GlobalLpPool"})
-    table[name] = {fromShapes<inferGlobalPoolResult>};
+void registerWindowRules(ShapeRows &rows) {
+  rows.add<ConvOp>(inferConvolutionResult<inferConv>);
+  rows.add<ConvTransposeOp>(inferConvolutionResult<inferConvTranspose>);
+  rows.add<DeformConvOp>(inferConvolutionResult<inferDeformConv>);
+  rows.add<MaxPoolOp, AveragePoolOp, LpPoolOp>(inferPoolResults);
+  rows.add<GlobalMaxPoolOp, GlobalAveragePoolOp, GlobalLpPoolOp>(fromShapes<inferGlobalPoolResult>);
 }
 
 } // namespace cameo::onnx

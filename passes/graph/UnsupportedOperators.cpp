@@ -1,41 +1,14 @@
-// What comes nearest to an operator that is not supported, for the report.
+// Why an operator is not supported, and what comes nearest to it, for the report.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/graph/RefusalReport.h"
 
+#include "dialects/onnx/Interfaces.h"
 #include "dialects/onnx/OpsetConversion.h"
-
-#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 
 namespace cameo {
-
-StringRef nearestForm(StringRef op) {
-  StringRef preprocess = "the same done before the model, which takes tensors of numbers";
-  StringRef given = "an input of the model that holds the random numbers";
-  StringRef sequences = "the tensors by themselves, joined with Concat and taken apart with Split";
-  StringRef present = "a tensor that is always there";
-  return llvm::StringSwitch<StringRef>(op)
-      .Cases("Bernoulli", "Multinomial", given)
-      .Cases("RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", given)
-      .Cases("Compress", "NonZero", "Where, which keeps the size")
-      .Cases("GRU", "LSTM", "RNN", "its steps as MatMul, Add, Sigmoid and Tanh")
-      .Case("If",
-            "a condition that is a constant or known from shapes, or Where on the results of both")
-      .Cases("ImageDecoder", "RegexFullMatch", "StringConcat", "StringNormalizer", "StringSplit",
-             "TfIdfVectorizer", preprocess)
-      .Cases("Loop", "Scan", "the loop unrolled when the model is exported")
-      .Case("MaxUnpool", "Resize")
-      .Case("NonMaxSuppression", "boxes and scores as outputs, chosen among after the model")
-      .Cases("Optional", "OptionalGetElement", "OptionalHasElement", present)
-      .Cases("ConcatFromSequence", "SequenceAt", "SequenceConstruct", "SequenceEmpty", sequences)
-      .Cases("SequenceErase", "SequenceInsert", "SequenceLength", "SequenceMap", sequences)
-      .Case("SplitToSequence", "Split")
-      .Case("TopK", "ArgMax and ReduceMax, for k = 1")
-      .Case("Unique", "OneHot and ReduceMax, for integers of a known range")
-      .Default("");
-}
 
 /// The opsets that know an operator of the default domain, or the known name most like it.
 static std::string describeUnknown(StringRef op, int64_t opset) {
@@ -83,8 +56,8 @@ std::string describeUnsupported(Operation *op) {
            "function "
            "of that name whose body uses ONNX's operators";
   std::string text = "the operator is not supported";
-  StringRef nearest = nearestForm(op->getName().stripDialect());
-  return nearest.empty() ? text : text + "; nearest supported: " + nearest.str();
+  auto known = dyn_cast<onnx::NearestFormInterface>(op);
+  return known ? text + "; nearest supported: " + known.nearestForm().str() : text;
 }
 
 } // namespace cameo

@@ -1,0 +1,38 @@
+// Operators that cannot be compiled, with what comes nearest to each.
+// SPDX-License-Identifier: Apache-2.0
+#include "dialects/onnx/Interfaces.h"
+#include "dialects/onnx/Onnx.h"
+#include "dialects/onnx/OperatorRows.h"
+
+using namespace mlir;
+namespace cameo::onnx {
+namespace {
+struct NearestFormModel : NearestFormInterface::FallbackModel<NearestFormModel> {
+  StringRef row;
+  StringRef nearestForm(Operation *) const { return row; }
+};
+} // namespace
+
+void attachNearestForms(MLIRContext &context) {
+  OperatorRows<NearestFormModel> rows(context);
+  rows.add<BernoulliOp, MultinomialOp, RandomNormalOp, RandomNormalLikeOp, RandomUniformOp,
+           RandomUniformLikeOp>("an input of the model that holds the random numbers");
+  rows.add<CompressOp, NonZeroOp>("Where, which keeps the size");
+  rows.add<GRUOp, LSTMOp, RNNOp>("its steps as MatMul, Add, Sigmoid and Tanh");
+  rows.add<IfOp>(
+      "a condition that is a constant or known from shapes, or Where on the results of both");
+  rows.add<ImageDecoderOp, RegexFullMatchOp, StringConcatOp, StringNormalizerOp, StringSplitOp,
+           TfIdfVectorizerOp>("the same done before the model, which takes tensors of numbers");
+  rows.add<LoopOp, ScanOp>("the loop unrolled when the model is exported");
+  rows.add<MaxUnpoolOp>("Resize");
+  rows.add<NonMaxSuppressionOp>("boxes and scores as outputs, chosen among after the model");
+  rows.add<OptionalOp, OptionalGetElementOp, OptionalHasElementOp>("a tensor that is always there");
+  rows.add<ConcatFromSequenceOp, SequenceAtOp, SequenceConstructOp, SequenceEmptyOp,
+           SequenceEraseOp, SequenceInsertOp, SequenceLengthOp, SequenceMapOp>(
+      "the tensors by themselves, joined with Concat and taken apart with Split");
+  rows.add<SplitToSequenceOp>("Split");
+  rows.add<TopKOp>("ArgMax and ReduceMax, for k = 1");
+  rows.add<UniqueOp>("OneHot and ReduceMax, for integers of a known range");
+}
+
+} // namespace cameo::onnx
