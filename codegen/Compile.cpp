@@ -15,6 +15,7 @@
 #include "dialects/onnx/Onnx.h"
 #include "dialects/rt/Ledger.h"
 #include "dialects/rt/Rt.h"
+#include "passes/OperatorInterfaces.h"
 #include "passes/precision/RecordedRanges.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -135,6 +136,7 @@ static DialectRegistry registry(PassStatistics &statistics) {
               gpu::GPUDialect, linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect,
               memref::MemRefDialect, NVVM::NVVMDialect, scf::SCFDialect, tensor::TensorDialect,
               vector::VectorDialect, onnx::OnnxDialect, kernel::KernelDialect, rt::RtDialect>();
+  registerOperatorInterfaces(result);
   statistics.attach(result);
   return result;
 }

@@ -6,6 +6,7 @@
 #include "dialects/kernel/Kernel.h"
 #include "dialects/onnx/Onnx.h"
 #include "dialects/rt/Rt.h"
+#include "passes/OperatorInterfaces.h"
 #include "passes/Passes.h"
 
 #include "mlir/InitAllDialects.h"
@@ -17,6 +18,7 @@ void cameo::registerEverything(mlir::DialectRegistry &registry) {
   mlir::registerAllExtensions(registry);
   mlir::registerAllPasses();
   registry.insert<onnx::OnnxDialect, kernel::KernelDialect, rt::RtDialect>();
+  registerOperatorInterfaces(registry);
   registerCameoCodegenPasses();
   registerCameoPasses();
 }

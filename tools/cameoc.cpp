@@ -6,6 +6,7 @@
 #include "codegen/calibrate/CalibrationCache.h"
 #include "codegen/schedule/ScheduleFile.h"
 #include "dialects/onnx/Export.h"
+#include "passes/OperatorInterfaces.h"
 #include "passes/expand/Expander.h"
 #include "passes/linalg/Lowering.h"
 #include "passes/precision/Policy.h"
@@ -32,7 +33,6 @@
 
 #include <csignal>
 #include <malloc.h>
-#include <map>
 
 using namespace mlir;
 using namespace cameo;
@@ -418,13 +418,21 @@ CalibrationRequest calibrationRequest(const CameocOptions &options) {
 
 void listOperators(raw_ostream &output) {
   output << "| Operator | Not supported of it |\n|---|---|\n";
-  std::map<StringRef, StringRef> limits;
-  for (const auto &entry : supportedOperators())
-    limits[entry.first()] = entry.second.limits;
-  for (const auto &entry : expandedOperators())
-    limits[entry.first()] = entry.second.limits;
-  for (auto [name, notSupported] : limits)
-    output << "| " << name << " | " << notSupported << " |\n";
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  loadOperators(context);
+  for (OperationName op : operatorsOf(context)) {
+    const LoweringRow *lowering = onnx::rowOf<LoweringModel>(op);
+    const ExpansionRow *expansion = onnx::rowOf<ExpansionModel>(op);
+    if (lowering || expansion)
+      output << "| " << op.stripDialect() << " | "
+             << (lowering ? lowering->limits : expansion->limits) << " |\n";
+  }
+}
+
+void listPrecisionPolicy(raw_ostream &output) {
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  loadOperators(context);
+  printPrecisionPolicy(output, context);
 }
 
 int fail(const Messages &messages, llvm::Error error, ExitCode code) {
@@ -458,7 +466,7 @@ std::optional<int> answer(const CameocOptions &options) {
   else if (options.listOperators)
     listOperators(llvm::outs());
   else if (options.listPrecisionPolicy)
-    printPrecisionPolicy(llvm::outs());
+    listPrecisionPolicy(llvm::outs());
   else if (options.version) {
     llvm::Expected<std::string> ptxas = findPtxas(options.pipeline.ptxas);
     if (!ptxas)

@@ -386,13 +386,15 @@ static LogicalResult expandMelWeightMatrix(Expander &e) {
   return success();
 }
 
-void registerFourierExpansions(ExpansionTable &table) {
-  table["DFT"] = {expandDFT, "a length or axis known only at run time, prime factors above 2048"};
-  table["STFT"] = {expandSTFT, "a step or length known only at run time, frames above 2048"};
-  table["HannWindow"] = {expandHann, "a size known only at run time"};
-  table["HammingWindow"] = {expandHamming, "a size known only at run time"};
-  table["BlackmanWindow"] = {expandBlackman, "a size known only at run time"};
-  table["MelWeightMatrix"] = {expandMelWeightMatrix, "inputs known only at run time"};
+void registerFourierExpansions(ExpansionRows &rows) {
+  rows.add<onnx::DFTOp>(
+      {expandDFT, "a length or axis known only at run time, prime factors above 2048"});
+  rows.add<onnx::STFTOp>(
+      {expandSTFT, "a step or length known only at run time, frames above 2048"});
+  rows.add<onnx::HannWindowOp>({expandHann, "a size known only at run time"});
+  rows.add<onnx::HammingWindowOp>({expandHamming, "a size known only at run time"});
+  rows.add<onnx::BlackmanWindowOp>({expandBlackman, "a size known only at run time"});
+  rows.add<onnx::MelWeightMatrixOp>({expandMelWeightMatrix, "inputs known only at run time"});
 }
 
 } // namespace cameo

@@ -66,9 +66,9 @@ static LogicalResult expandSoftmaxCrossEntropyLoss(Expander &e) {
   return success();
 }
 
-void registerLossExpansions(ExpansionTable &table) {
-  table["NegativeLogLikelihoodLoss"] = {expandNegativeLogLikelihoodLoss};
-  table["SoftmaxCrossEntropyLoss"] = {expandSoftmaxCrossEntropyLoss};
+void registerLossExpansions(ExpansionRows &rows) {
+  rows.add<onnx::NegativeLogLikelihoodLossOp>({expandNegativeLogLikelihoodLoss});
+  rows.add<onnx::SoftmaxCrossEntropyLossOp>({expandSoftmaxCrossEntropyLoss});
 }
 
 } // namespace cameo

@@ -15,6 +15,8 @@
 #include "passes/expand/Expander.h"
 #include "passes/graph/ShapeWalk.h"
 
+#include "passes/expand/Interfaces.cpp.inc"
+
 using namespace mlir;
 
 namespace cameo {
@@ -22,16 +24,12 @@ namespace cameo {
 #define GEN_PASS_DEF_EXPANDOPERATORS
 #include "passes/Passes.h.inc"
 
-const ExpansionTable &expandedOperators() {
-  static const ExpansionTable table = [] {
-    ExpansionTable operators;
-    registerFourierExpansions(operators);
-    registerLossExpansions(operators);
-    registerPositionExpansions(operators);
-    registerScatterExpansions(operators);
-    return operators;
-  }();
-  return table;
+void attachExpansions(MLIRContext &context) {
+  ExpansionRows rows(context);
+  registerFourierExpansions(rows);
+  registerLossExpansions(rows);
+  registerPositionExpansions(rows);
+  registerScatterExpansions(rows);
 }
 
 namespace {
@@ -43,7 +41,7 @@ struct ExpandOperators : impl::ExpandOperatorsBase<ExpandOperators> {
     bool isRanked = llvm::all_of(function.getArgumentTypes(),
                                  [](Type type) { return isa<RankedTensorType>(type); });
     if (!isRanked ||
-        llvm::none_of(function.getOps(), [](Operation &op) { return expansionOf(&op); }))
+        llvm::none_of(function.getOps(), [](Operation &op) { return isa<ExpansionInterface>(op); }))
       return markAllAnalysesPreserved();
     rt::Ledger ledger(function);
     ShapeWalk walk(function);
@@ -57,21 +55,14 @@ struct ExpandOperators : impl::ExpandOperatorsBase<ExpandOperators> {
   }
 
 private:
-  static const ExpandedOperator *expansionOf(Operation *op) {
-    if (!isa<onnx::OnnxDialect>(op->getDialect()))
-      return nullptr;
-    auto found = expandedOperators().find(op->getName().stripDialect());
-    return found == expandedOperators().end() ? nullptr : &found->second;
-  }
-
   /// Gives the first operation of what is in its place, or the operator itself.
   Operation *expand(Operation *op, onnx::Shapes &shapes, Value none, rt::Ledger &ledger) {
-    const ExpandedOperator *expansion = expansionOf(op);
+    auto expansion = dyn_cast<ExpansionInterface>(op);
     if (!expansion || !shapes.hasOperands(op))
       return op;
     Expander expander(op, shapes, none);
     op->removeAttr(kUnexpandedAttr);
-    if (failed(expansion->expand(expander))) {
+    if (failed(expansion.expand(expander))) {
       expander.undo();
       op->setAttr(kUnexpandedAttr, StringAttr::get(&getContext(), expander.problem()));
       return op;

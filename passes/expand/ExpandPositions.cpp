@@ -300,12 +300,13 @@ static LogicalResult expandDet(Expander &e) {
   return success();
 }
 
-void registerPositionExpansions(ExpansionTable &table) {
-  table["AffineGrid"] = {expandAffineGrid, "a size known only at run time"};
-  table["RotaryEmbedding"] = {expandRotaryEmbedding, "heads of a size known only at run time"};
-  table["CenterCropPad"] = {expandCenterCropPad};
-  table["Col2Im"] = {expandCol2Im, "shapes known only at run time"};
-  table["Det"] = {expandDet, "matrices of more than 4 rows"};
+void registerPositionExpansions(ExpansionRows &rows) {
+  rows.add<onnx::AffineGridOp>({expandAffineGrid, "a size known only at run time"});
+  rows.add<onnx::RotaryEmbeddingOp>(
+      {expandRotaryEmbedding, "heads of a size known only at run time"});
+  rows.add<onnx::CenterCropPadOp>({expandCenterCropPad});
+  rows.add<onnx::Col2ImOp>({expandCol2Im, "shapes known only at run time"});
+  rows.add<onnx::DetOp>({expandDet, "matrices of more than 4 rows"});
 }
 
 } // namespace cameo

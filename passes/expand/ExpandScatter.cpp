@@ -233,12 +233,12 @@ static LogicalResult expandTensorScatter(Expander &e) {
   return success();
 }
 
-void registerScatterExpansions(ExpansionTable &table) {
-  table["ScatterND"] = {expandScatterND,
-                        "indices computed on the device, sizes known only at run time"};
-  table["ScatterElements"] = {expandScatterElements,
-                              "indices computed on the device, sizes known only at run time"};
-  table["TensorScatter"] = {expandTensorScatter};
+void registerScatterExpansions(ExpansionRows &rows) {
+  rows.add<onnx::ScatterNDOp>(
+      {expandScatterND, "indices computed on the device, sizes known only at run time"});
+  rows.add<onnx::ScatterElementsOp>(
+      {expandScatterElements, "indices computed on the device, sizes known only at run time"});
+  rows.add<onnx::TensorScatterOp>({expandTensorScatter});
 }
 
 } // namespace cameo

@@ -1,14 +1,21 @@
 // The vocabulary of expansions: operators that are written as others.
 //
-// An expansion is a function in one table (ExpandOperators.cpp). It reads operands, attributes and sizes, emits
+// An expansion is a function in a row of its family's file, attached to the op. It reads operands, attributes and sizes, emits
 // operators of ONNX in front of the one that it stands for, and gives a value for each result. Tables of numbers
 // (windows, transforms, places) are computed in double precision and become constants.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "dialects/onnx/OperatorRows.h"
 #include "dialects/onnx/shape/Shapes.h"
 #include "passes/graph/Graph.h"
+
+namespace cameo {
+class Expander;
+} // namespace cameo
+
+#include "passes/expand/Interfaces.h.inc"
 
 namespace cameo {
 
@@ -95,19 +102,26 @@ private:
 
 using ExpandFunction = llvm::LogicalResult (*)(Expander &);
 
-struct ExpandedOperator {
-  ExpandFunction expand;
+struct ExpansionRow {
+  ExpandFunction expand = nullptr;
   llvm::StringRef limits = {}; // for the documentation: what is not supported of it
 };
-/// The operators that are written as others, by ONNX name.
-const llvm::StringMap<ExpandedOperator> &expandedOperators();
+struct ExpansionModel : ExpansionInterface::FallbackModel<ExpansionModel> {
+  ExpansionRow row;
+  llvm::LogicalResult expand(mlir::Operation *, Expander &expander) const {
+    return row.expand(expander);
+  }
+};
+using ExpansionRows = onnx::OperatorRows<ExpansionModel>;
+
+/// Attaches all expansions.
+void attachExpansions(mlir::MLIRContext &context);
 
 // The families, one file each.
-using ExpansionTable = llvm::StringMap<ExpandedOperator>;
-void registerFourierExpansions(ExpansionTable &table); // DFT, STFT, windows, MelWeightMatrix
-void registerLossExpansions(ExpansionTable &table);    // losses
+void registerFourierExpansions(ExpansionRows &rows); // DFT, STFT, windows, MelWeightMatrix
+void registerLossExpansions(ExpansionRows &rows);    // losses
 void registerPositionExpansions(
-    ExpansionTable &table); // AffineGrid, RotaryEmbedding, CenterCropPad, Col2Im, Det
-void registerScatterExpansions(ExpansionTable &table); // Scatter*, TensorScatter
+    ExpansionRows &rows); // AffineGrid, RotaryEmbedding, CenterCropPad, Col2Im, Det
+void registerScatterExpansions(ExpansionRows &rows); // Scatter*, TensorScatter
 
 } // namespace cameo

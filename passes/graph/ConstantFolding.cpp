@@ -133,11 +133,11 @@ std::optional<SmallVector<int64_t>> broadcastStrides(ArrayRef<int64_t> from,
   return strides;
 }
 
-static FoldFunction foldFunction(StringRef name) {
-  for (auto *table : {layoutFold, elementwiseFold, reductionFold})
-    if (FoldFunction fold = table(name))
-      return fold;
-  return nullptr;
+void attachFolds(MLIRContext &context) {
+  FoldRows rows(context);
+  registerLayoutFolds(rows);
+  registerElementwiseFolds(rows);
+  registerReductionFolds(rows);
 }
 
 FailureOr<SmallVector<ElementsAttr>> foldToConstants(Operation *op, int64_t limit, bool reclaim,
@@ -150,8 +150,8 @@ FailureOr<SmallVector<ElementsAttr>> foldToConstants(Operation *op, int64_t limi
   if (Value same = identityOf(op))
     if (ElementsAttr value = onnx::constantValue(same))
       return SmallVector<ElementsAttr>{value};
-  FoldFunction function = foldFunction(op->getName().stripDialect());
-  if (!function)
+  auto foldable = dyn_cast<FoldInterface>(op);
+  if (!foldable)
     return failure();
   int64_t reclaimed = 0;
   // What has a shape that is known needs no values for Shape and Size.
@@ -168,10 +168,9 @@ FailureOr<SmallVector<ElementsAttr>> foldToConstants(Operation *op, int64_t limi
       reclaimed += bytesOf(*elements);
   }
   Fold fold(op, limit, reclaimed);
-  // CastLike has an operand that its result does not broadcast with.
-  if (function == elementwiseFold(op->getName().stripDialect()) && !isa<onnx::CastLikeOp>(op))
+  if (foldable.isElementwise())
     fold.collapseSplats();
-  if (failed(function(fold)) || fold.results.size() != op->getNumResults())
+  if (failed(foldable.foldConstants(fold)) || fold.results.size() != op->getNumResults())
     return failure();
   growth = fold.growth;
   return fold.results;

@@ -7,8 +7,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "dialects/onnx/OperatorRows.h"
 #include "passes/graph/Elements.h"
 #include "passes/graph/Graph.h"
+
+namespace cameo {
+class Fold;
+} // namespace cameo
+
+#include "passes/graph/Interfaces.h.inc"
 
 namespace cameo {
 
@@ -66,9 +73,23 @@ private:
 
 /// Sets the fold's results, or fails.
 using FoldFunction = mlir::LogicalResult (*)(Fold &fold);
-FoldFunction layoutFold(llvm::StringRef name);      // FoldLayout.cpp
-FoldFunction elementwiseFold(llvm::StringRef name); // FoldElementwise.cpp
-FoldFunction reductionFold(llvm::StringRef name);   // FoldReductions.cpp
+
+struct FoldRow {
+  FoldFunction fold = nullptr;
+  bool isElementwise = false;
+};
+struct FoldModel : FoldInterface::FallbackModel<FoldModel> {
+  FoldRow row;
+  mlir::LogicalResult foldConstants(mlir::Operation *, Fold &fold) const { return row.fold(fold); }
+  bool isElementwise(mlir::Operation *) const { return row.isElementwise; }
+};
+using FoldRows = onnx::OperatorRows<FoldModel>;
+
+/// Attaches all folds.
+void attachFolds(mlir::MLIRContext &context);
+void registerLayoutFolds(FoldRows &rows);      // FoldLayout.cpp
+void registerElementwiseFolds(FoldRows &rows); // FoldElementwise.cpp
+void registerReductionFolds(FoldRows &rows);   // FoldReductions.cpp
 
 /// Strides, in elements, at which a tensor is read when it broadcasts to `shape`; nothing where it
 /// does not.

@@ -4,7 +4,6 @@
 #include "passes/graph/ConstantFolding.h"
 
 #include "mlir/Dialect/Traits.h"
-#include "llvm/ADT/StringSwitch.h"
 
 #include <cmath>
 
@@ -274,36 +273,37 @@ static LogicalResult foldCast(Fold &fold) {
   return success(known && good);
 }
 
-FoldFunction elementwiseFold(StringRef name) {
-  return llvm::StringSwitch<FoldFunction>(name)
-      .Case("Add", foldAdd)
-      .Case("Sub", foldSub)
-      .Case("Mul", foldMul)
-      .Case("Div", foldDiv)
-      .Case("Mod", foldMod)
-      .Case("Max", foldMax)
-      .Case("Min", foldMin)
-      .Cases("And", "BitwiseAnd", foldAnd)
-      .Cases("Or", "BitwiseOr", foldOr)
-      .Cases("Xor", "BitwiseXor", foldXor)
-      .Case("Equal", foldEqual)
-      .Case("Less", foldLess)
-      .Case("LessOrEqual", foldLessOrEqual)
-      .Case("Greater", foldGreater)
-      .Case("GreaterOrEqual", foldGreaterOrEqual)
-      .Case("Neg", foldNeg)
-      .Case("Abs", foldAbs)
-      .Case("Sign", foldSign)
-      .Case("Not", foldNot)
-      .Case("BitwiseNot", foldBitwiseNot)
-      .Case("Relu", foldRelu)
-      .Case("Floor", foldFloor)
-      .Case("Ceil", foldCeil)
-      .Case("Round", foldRound)
-      .Case("Sqrt", foldSqrt)
-      .Case("Reciprocal", foldReciprocal)
-      .Cases("Cast", "CastLike", foldCast)
-      .Default(nullptr);
+static FoldRow elementwise(FoldFunction fold) { return {fold, /*isElementwise=*/true}; }
+
+void registerElementwiseFolds(FoldRows &rows) {
+  rows.add<onnx::AddOp>(elementwise(foldAdd));
+  rows.add<onnx::SubOp>(elementwise(foldSub));
+  rows.add<onnx::MulOp>(elementwise(foldMul));
+  rows.add<onnx::DivOp>(elementwise(foldDiv));
+  rows.add<onnx::ModOp>(elementwise(foldMod));
+  rows.add<onnx::MaxOp>(elementwise(foldMax));
+  rows.add<onnx::MinOp>(elementwise(foldMin));
+  rows.add<onnx::AndOp, onnx::BitwiseAndOp>(elementwise(foldAnd));
+  rows.add<onnx::OrOp, onnx::BitwiseOrOp>(elementwise(foldOr));
+  rows.add<onnx::XorOp, onnx::BitwiseXorOp>(elementwise(foldXor));
+  rows.add<onnx::EqualOp>(elementwise(foldEqual));
+  rows.add<onnx::LessOp>(elementwise(foldLess));
+  rows.add<onnx::LessOrEqualOp>(elementwise(foldLessOrEqual));
+  rows.add<onnx::GreaterOp>(elementwise(foldGreater));
+  rows.add<onnx::GreaterOrEqualOp>(elementwise(foldGreaterOrEqual));
+  rows.add<onnx::NegOp>(elementwise(foldNeg));
+  rows.add<onnx::AbsOp>(elementwise(foldAbs));
+  rows.add<onnx::SignOp>(elementwise(foldSign));
+  rows.add<onnx::NotOp>(elementwise(foldNot));
+  rows.add<onnx::BitwiseNotOp>(elementwise(foldBitwiseNot));
+  rows.add<onnx::ReluOp>(elementwise(foldRelu));
+  rows.add<onnx::FloorOp>(elementwise(foldFloor));
+  rows.add<onnx::CeilOp>(elementwise(foldCeil));
+  rows.add<onnx::RoundOp>(elementwise(foldRound));
+  rows.add<onnx::SqrtOp>(elementwise(foldSqrt));
+  rows.add<onnx::ReciprocalOp>(elementwise(foldReciprocal));
+  rows.add<onnx::CastOp>(elementwise(foldCast));
+  rows.add<onnx::CastLikeOp>({foldCast}); // has an operand that its result does not broadcast with
 }
 
 } // namespace cameo

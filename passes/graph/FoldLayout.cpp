@@ -4,7 +4,6 @@
 #include "passes/graph/ConstantFolding.h"
 
 #include "mlir/Dialect/Traits.h"
-#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 
@@ -435,25 +434,23 @@ static LogicalResult foldWhere(Fold &fold) {
   return fold.yield(shape, parts[2]);
 }
 
-FoldFunction layoutFold(StringRef name) {
-  return llvm::StringSwitch<FoldFunction>(name)
-      .Case("Shape", foldShape)
-      .Case("Size", foldSize)
-      .Case("Reshape", foldReshape)
-      .Case("Flatten", foldFlatten)
-      .Case("Squeeze", foldSqueeze)
-      .Case("Unsqueeze", foldUnsqueeze)
-      .Case("ConstantOfShape", foldConstantOfShape)
-      .Case("Range", foldRange)
-      .Case("Transpose", foldTranspose)
-      .Case("Expand", foldExpand)
-      .Case("Tile", foldTile)
-      .Case("Slice", foldSlice)
-      .Case("Split", foldSplit)
-      .Case("Concat", foldConcat)
-      .Case("Gather", foldGather)
-      .Case("Where", foldWhere)
-      .Default(nullptr);
+void registerLayoutFolds(FoldRows &rows) {
+  rows.add<onnx::ShapeOp>({foldShape});
+  rows.add<onnx::SizeOp>({foldSize});
+  rows.add<onnx::ReshapeOp>({foldReshape});
+  rows.add<onnx::FlattenOp>({foldFlatten});
+  rows.add<onnx::SqueezeOp>({foldSqueeze});
+  rows.add<onnx::UnsqueezeOp>({foldUnsqueeze});
+  rows.add<onnx::ConstantOfShapeOp>({foldConstantOfShape});
+  rows.add<onnx::RangeOp>({foldRange});
+  rows.add<onnx::TransposeOp>({foldTranspose});
+  rows.add<onnx::ExpandOp>({foldExpand});
+  rows.add<onnx::TileOp>({foldTile});
+  rows.add<onnx::SliceOp>({foldSlice});
+  rows.add<onnx::SplitOp>({foldSplit});
+  rows.add<onnx::ConcatOp>({foldConcat});
+  rows.add<onnx::GatherOp>({foldGather});
+  rows.add<onnx::WhereOp>({foldWhere});
 }
 
 } // namespace cameo

@@ -3,8 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/graph/ConstantFolding.h"
 
-#include "llvm/ADT/StringSwitch.h"
-
 using namespace mlir;
 
 namespace cameo {
@@ -115,14 +113,12 @@ template <Reduction reduction> static LogicalResult foldReduction(Fold &fold) {
   return failure();
 }
 
-FoldFunction reductionFold(StringRef name) {
-  return llvm::StringSwitch<FoldFunction>(name)
-      .Case("ReduceSum", foldReduction<Reduction::Sum>)
-      .Case("ReduceMean", foldReduction<Reduction::Mean>)
-      .Case("ReduceProd", foldReduction<Reduction::Prod>)
-      .Case("ReduceMax", foldReduction<Reduction::Max>)
-      .Case("ReduceMin", foldReduction<Reduction::Min>)
-      .Default(nullptr);
+void registerReductionFolds(FoldRows &rows) {
+  rows.add<onnx::ReduceSumOp>({foldReduction<Reduction::Sum>});
+  rows.add<onnx::ReduceMeanOp>({foldReduction<Reduction::Mean>});
+  rows.add<onnx::ReduceProdOp>({foldReduction<Reduction::Prod>});
+  rows.add<onnx::ReduceMaxOp>({foldReduction<Reduction::Max>});
+  rows.add<onnx::ReduceMinOp>({foldReduction<Reduction::Min>});
 }
 
 } // namespace cameo

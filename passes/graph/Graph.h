@@ -50,6 +50,9 @@ mlir::Value createConstant(mlir::OpBuilder &b, mlir::Location loc, mlir::Element
 /// Erases an operator whose results have no use, and the constants that only it used.
 void eraseWithConstants(mlir::Operation *op);
 
+/// Attaches what SimplifyOperators knows of operators.
+void attachSimplifications(mlir::MLIRContext &context);
+
 /// The value that result 0 of an op is equal to, bit for bit; null where there is none.
 mlir::Value identityOf(mlir::Operation *op);
 

@@ -4,16 +4,16 @@
 //   %1 = onnx.Transpose(%0) {perm = [1, 0]}
 //   %2 = onnx.Transpose(%1) {perm = [1, 0]}       ==>  %0
 //
-// Every rule keeps each bit of the result, signs of zeros and NaN included. An operator's rules are
-// one entry in the table of identities, or in that of merges.
+// Every rule keeps each bit of the result, signs of zeros and NaN included. An operator's rules are a row at the end.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/rt/Ledger.h"
 #include "passes/Statistics.h"
-#include "passes/graph/Graph.h"
+#include "passes/graph/ConstantFolding.h"
 
 #include "mlir/IR/Iterators.h"
-#include "llvm/ADT/StringSwitch.h"
+
+#include "passes/graph/Interfaces.cpp.inc"
 
 using namespace mlir;
 
@@ -149,39 +149,10 @@ static Value mul(Operation *op) {
 }
 static Value div(Operation *op) { return unless(op, 0, 1.0); }
 
-using Identity = Value (*)(Operation *);
-
-static Identity identityRule(StringRef name) {
-  return llvm::StringSwitch<Identity>(name)
-      .Case("Identity", always)
-      .Case("Dropout", dropout)
-      .Cases("Cast", "CastLike", sameCast)
-      .Case("Transpose", transpose)
-      .Cases("Reshape", "Flatten", "Squeeze", "Unsqueeze", view)
-      .Cases("Expand", "Tile", ifSameShape)
-      .Case("Pad", pad)
-      .Case("Slice", slice)
-      .Cases("Concat", "Sum", "Mean", "Max", "Min", ifOneOperand)
-      .Case("Split", split)
-      .Case("Clip", clip)
-      .Case("Add", add)
-      .Case("Sub", sub)
-      .Case("Mul", mul)
-      .Cases("Div", "Pow", div)
-      .Default(nullptr);
-}
-
-Value identityOf(Operation *op) {
-  if (!isa<onnx::OnnxDialect>(op->getDialect()))
-    return {};
-  Identity rule = identityRule(op->getName().stripDialect());
-  return rule ? rule(op) : Value();
-}
-
 //===-- Merges --------------------------------------------------------------------------------===//
 
 /// Transpose(Transpose(x)) is one Transpose.
-static LogicalResult mergeTransposes(Operation *op, OpBuilder &) {
+static LogicalResult mergeTransposes(Operation *op) {
   auto inner = op->getOperand(0).getDefiningOp<onnx::TransposeOp>();
   auto outer = llvm::cast<onnx::TransposeOp>(op);
   if (!inner || !inner.getPermAttr() || !outer.getPermAttr())
@@ -199,7 +170,7 @@ static LogicalResult mergeTransposes(Operation *op, OpBuilder &) {
 }
 
 /// A view of a view is a view of what the first one saw; sizes of 0 mean sizes of the input.
-static LogicalResult mergeReshapes(Operation *op, OpBuilder &) {
+static LogicalResult mergeReshapes(Operation *op) {
   Operation *inner = op->getOperand(0).getDefiningOp();
   std::optional<SmallVector<int64_t>> shape = onnx::constantInts(op->getOperand(1));
   if (!isView(inner) || !shape || llvm::is_contained(*shape, 0))
@@ -210,7 +181,7 @@ static LogicalResult mergeReshapes(Operation *op, OpBuilder &) {
 
 /// Cast(Cast(x, B), C) is Cast(x, C) where B holds every value of x. Between integers by way of
 /// floats it is not: what does not fit is undefined there and wraps here.
-static LogicalResult mergeCasts(Operation *op, OpBuilder &) {
+static LogicalResult mergeCasts(Operation *op) {
   auto inner = op->getOperand(0).getDefiningOp<onnx::CastOp>();
   if (!inner)
     return failure();
@@ -228,14 +199,49 @@ static LogicalResult mergeCasts(Operation *op, OpBuilder &) {
   return success();
 }
 
-using Merge = LogicalResult (*)(Operation *, OpBuilder &);
+//===-- Rows ----------------------------------------------------------------------------------===//
 
-static Merge mergeRule(StringRef name) {
-  return llvm::StringSwitch<Merge>(name)
-      .Case("Transpose", mergeTransposes)
-      .Case("Reshape", mergeReshapes)
-      .Case("Cast", mergeCasts)
-      .Default(nullptr);
+namespace {
+
+struct Simplification {
+  Value (*identity)(Operation *) = nullptr;
+  LogicalResult (*merge)(Operation *) = nullptr;
+};
+
+struct SimplificationModel : SimplificationInterface::FallbackModel<SimplificationModel> {
+  Simplification row;
+  Value identity(Operation *op) const { return row.identity(op); }
+  LogicalResult mergeWithOperand(Operation *op) const {
+    return row.merge ? row.merge(op) : failure();
+  }
+};
+
+} // namespace
+
+void attachSimplifications(MLIRContext &context) {
+  onnx::OperatorRows<SimplificationModel> rows(context);
+  rows.add<onnx::IdentityOp>({always});
+  rows.add<onnx::DropoutOp>({dropout});
+  rows.add<onnx::CastOp>({sameCast, mergeCasts});
+  rows.add<onnx::CastLikeOp>({sameCast});
+  rows.add<onnx::TransposeOp>({transpose, mergeTransposes});
+  rows.add<onnx::ReshapeOp>({view, mergeReshapes});
+  rows.add<onnx::FlattenOp, onnx::SqueezeOp, onnx::UnsqueezeOp>({view});
+  rows.add<onnx::ExpandOp, onnx::TileOp>({ifSameShape});
+  rows.add<onnx::PadOp>({pad});
+  rows.add<onnx::SliceOp>({slice});
+  rows.add<onnx::ConcatOp, onnx::SumOp, onnx::MeanOp, onnx::MaxOp, onnx::MinOp>({ifOneOperand});
+  rows.add<onnx::SplitOp>({split});
+  rows.add<onnx::ClipOp>({clip});
+  rows.add<onnx::AddOp>({add});
+  rows.add<onnx::SubOp>({sub});
+  rows.add<onnx::MulOp>({mul});
+  rows.add<onnx::DivOp, onnx::PowOp>({div});
+}
+
+Value identityOf(Operation *op) {
+  auto simplified = dyn_cast<SimplificationInterface>(op);
+  return simplified ? simplified.identity() : Value();
 }
 
 //===-- Pass ----------------------------------------------------------------------------------===//
@@ -265,14 +271,13 @@ struct SimplifyOperators : impl::SimplifyOperatorsBase<SimplifyOperators> {
     // First, because what is used only by what nothing uses must not keep others.
     eraseUnused(function, ledger);
     // Operators come after their operands, so that one walk sees each of them in its final form.
-    OpBuilder b(function.getContext());
     function.walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (!isa<onnx::OnnxDialect>(op->getDialect()))
         return;
-      Merge merge = mergeRule(op->getName().stripDialect());
-      while (merge) {
+      auto simplified = dyn_cast<SimplificationInterface>(op);
+      while (simplified) {
         Operation *before = op->getOperand(0).getDefiningOp();
-        if (failed(merge(op, b)))
+        if (failed(simplified.mergeWithOperand()))
           break;
         StringRef kind = before->getName().stripDialect();
         ledger.merged(before->getLoc(), op->getLoc(), ("the " + kind + " before it").str());

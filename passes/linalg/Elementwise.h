@@ -26,8 +26,8 @@ template <Formula formula> llvm::LogicalResult lowerElementwise(mlir::Operation 
 }
 
 /// Parts of registerElementwiseOperators in files of their own.
-void registerActivations(OperatorTable &table);
-void registerCasts(OperatorTable &table);
-void registerBitwiseOperators(OperatorTable &table);
+void registerActivations(LoweringRows &rows);
+void registerCasts(LoweringRows &rows);
+void registerBitwiseOperators(LoweringRows &rows);
 
 } // namespace cameo

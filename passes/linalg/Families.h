@@ -7,26 +7,26 @@
 
 namespace cameo {
 
-void registerElementwiseOperators(OperatorTable &table);   // unary, binary, casts, activations
-void registerLayoutOperators(OperatorTable &table);        // transpose, concat, slice, pad ...
-void registerShapeOperators(OperatorTable &table);         // Shape, Reshape, Constant, Range ...
-void registerGatherOperators(OperatorTable &table);        // Gather*, OneHot, Trilu and others
-void registerResizeOperators(OperatorTable &table);        // Resize
-void registerGridSample(OperatorTable &table);             // GridSample
-void registerRoiOperators(OperatorTable &table);           // RoiAlign, MaxRoiPool
-void registerReductionOperators(OperatorTable &table);     // Reduce*, ArgMax, CumSum, Softmax ...
-void registerNormalizationOperators(OperatorTable &table); // *Normalization, LRN
-void registerPoolingOperators(OperatorTable &table);       // pools
-void registerContractionOperators(OperatorTable &table);   // MatMul, Gemm, Einsum
-void registerConvolutionOperators(OperatorTable &table);   // Conv, ConvTranspose
-void registerQuantizationOperators(OperatorTable &table);  // QuantizeLinear, DequantizeLinear ...
-void registerIntegerProducts(OperatorTable &table);        // ConvInteger, QLinearMatMul ...
+void registerElementwiseOperators(LoweringRows &rows);   // unary, binary, casts, activations
+void registerLayoutOperators(LoweringRows &rows);        // transpose, concat, slice, pad ...
+void registerShapeOperators(LoweringRows &rows);         // Shape, Reshape, Constant, Range ...
+void registerGatherOperators(LoweringRows &rows);        // Gather*, OneHot, Trilu and others
+void registerResizeOperators(LoweringRows &rows);        // Resize
+void registerGridSample(LoweringRows &rows);             // GridSample
+void registerRoiOperators(LoweringRows &rows);           // RoiAlign, MaxRoiPool
+void registerReductionOperators(LoweringRows &rows);     // Reduce*, ArgMax, CumSum, Softmax ...
+void registerNormalizationOperators(LoweringRows &rows); // *Normalization, LRN
+void registerPoolingOperators(LoweringRows &rows);       // pools
+void registerContractionOperators(LoweringRows &rows);   // MatMul, Gemm, Einsum
+void registerConvolutionOperators(LoweringRows &rows);   // Conv, ConvTranspose
+void registerQuantizationOperators(LoweringRows &rows);  // QuantizeLinear, DequantizeLinear ...
+void registerIntegerProducts(LoweringRows &rows);        // ConvInteger, QLinearMatMul ...
 
 // Parts of families in files of their own, called by the family's function.
-void registerSoftmaxOperators(OperatorTable &table);
-void registerAttention(OperatorTable &table);
-void registerEinsum(OperatorTable &table);
-void registerConvTranspose(OperatorTable &table);
-void registerDeformConv(OperatorTable &table);
+void registerSoftmaxOperators(LoweringRows &rows);
+void registerAttention(LoweringRows &rows);
+void registerEinsum(LoweringRows &rows);
+void registerConvTranspose(LoweringRows &rows);
+void registerDeformConv(LoweringRows &rows);
 
 } // namespace cameo

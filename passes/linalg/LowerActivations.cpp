@@ -108,23 +108,23 @@ static Value shrink(ScalarMath &m, Operation *op, ValueRange x) {
   return convertScalar(m.b, m.loc, result, r.type, given);
 }
 
-void registerActivations(OperatorTable &table) {
-  table["Relu"].lower = lowerElementwise<relu>;
-  table["LeakyRelu"].lower = lowerElementwise<leakyRelu>;
-  table["PRelu"].lower = lowerElementwise<prelu>;
-  table["Elu"].lower = lowerElementwise<elu>;
-  table["Selu"].lower = lowerElementwise<selu>;
-  table["Celu"].lower = lowerElementwise<celu>;
-  table["Sigmoid"].lower = lowerElementwise<sigmoid>;
-  table["HardSigmoid"].lower = lowerElementwise<hardSigmoid>;
-  table["HardSwish"].lower = lowerElementwise<hardSwish>;
-  table["Softplus"].lower = lowerElementwise<softplus>;
-  table["Softsign"].lower = lowerElementwise<softsign>;
-  table["ThresholdedRelu"].lower = lowerElementwise<thresholdedRelu>;
-  table["Gelu"].lower = lowerElementwise<gelu>;
-  table["Mish"].lower = lowerElementwise<mish>;
-  table["Swish"].lower = lowerElementwise<swish>;
-  table["Shrink"].lower = lowerElementwise<shrink>;
+void registerActivations(LoweringRows &rows) {
+  rows.add<onnx::ReluOp>({lowerElementwise<relu>});
+  rows.add<onnx::LeakyReluOp>({lowerElementwise<leakyRelu>});
+  rows.add<onnx::PReluOp>({lowerElementwise<prelu>});
+  rows.add<onnx::EluOp>({lowerElementwise<elu>});
+  rows.add<onnx::SeluOp>({lowerElementwise<selu>});
+  rows.add<onnx::CeluOp>({lowerElementwise<celu>});
+  rows.add<onnx::SigmoidOp>({lowerElementwise<sigmoid>});
+  rows.add<onnx::HardSigmoidOp>({lowerElementwise<hardSigmoid>});
+  rows.add<onnx::HardSwishOp>({lowerElementwise<hardSwish>});
+  rows.add<onnx::SoftplusOp>({lowerElementwise<softplus>});
+  rows.add<onnx::SoftsignOp>({lowerElementwise<softsign>});
+  rows.add<onnx::ThresholdedReluOp>({lowerElementwise<thresholdedRelu>});
+  rows.add<onnx::GeluOp>({lowerElementwise<gelu>});
+  rows.add<onnx::MishOp>({lowerElementwise<mish>});
+  rows.add<onnx::SwishOp>({lowerElementwise<swish>});
+  rows.add<onnx::ShrinkOp>({lowerElementwise<shrink>});
 }
 
 } // namespace cameo

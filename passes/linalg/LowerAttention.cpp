@@ -313,9 +313,9 @@ static LogicalResult lowerAttention(Operation *op, Lowering &l) {
   return success();
 }
 
-void registerAttention(OperatorTable &table) {
-  table["Attention"] = {lowerAttention,
-                        "one element type; masks of booleans or of that type; a scale above 0"};
+void registerAttention(LoweringRows &rows) {
+  rows.add<onnx::AttentionOp>(
+      {lowerAttention, "one element type; masks of booleans or of that type; a scale above 0"});
 }
 
 } // namespace cameo

@@ -27,16 +27,16 @@ static Value shifted(ScalarMath &m, Operation *op, ValueRange x) {
   return m.select(inside, result, m.c(0));
 }
 
-void registerBitwiseOperators(OperatorTable &table) {
-  table["And"].lower = lowerElementwise<combined<arith::AndIOp>>;
-  table["Or"].lower = lowerElementwise<combined<arith::OrIOp>>;
-  table["Xor"].lower = lowerElementwise<combined<arith::XOrIOp>>;
-  table["Not"].lower = lowerElementwise<logicalNot>;
-  table["BitwiseAnd"].lower = lowerElementwise<combined<arith::AndIOp>>;
-  table["BitwiseOr"].lower = lowerElementwise<combined<arith::OrIOp>>;
-  table["BitwiseXor"].lower = lowerElementwise<combined<arith::XOrIOp>>;
-  table["BitwiseNot"].lower = lowerElementwise<bitwiseNot>;
-  table["BitShift"].lower = lowerElementwise<shifted>;
+void registerBitwiseOperators(LoweringRows &rows) {
+  rows.add<onnx::AndOp>({lowerElementwise<combined<arith::AndIOp>>});
+  rows.add<onnx::OrOp>({lowerElementwise<combined<arith::OrIOp>>});
+  rows.add<onnx::XorOp>({lowerElementwise<combined<arith::XOrIOp>>});
+  rows.add<onnx::NotOp>({lowerElementwise<logicalNot>});
+  rows.add<onnx::BitwiseAndOp>({lowerElementwise<combined<arith::AndIOp>>});
+  rows.add<onnx::BitwiseOrOp>({lowerElementwise<combined<arith::OrIOp>>});
+  rows.add<onnx::BitwiseXorOp>({lowerElementwise<combined<arith::XOrIOp>>});
+  rows.add<onnx::BitwiseNotOp>({lowerElementwise<bitwiseNot>});
+  rows.add<onnx::BitShiftOp>({lowerElementwise<shifted>});
 }
 
 } // namespace cameo

@@ -77,11 +77,11 @@ static LogicalResult lowerBitCast(Operation *op, Lowering &l) {
   return success();
 }
 
-void registerCasts(OperatorTable &table) {
-  table["Identity"].lower = lowerIdentity;
-  table["Cast"].lower = lowerCast;
-  table["CastLike"].lower = lowerCast;
-  table["BitCast"].lower = lowerBitCast;
+void registerCasts(LoweringRows &rows) {
+  rows.add<onnx::IdentityOp>({lowerIdentity});
+  rows.add<onnx::CastOp>({lowerCast});
+  rows.add<onnx::CastLikeOp>({lowerCast});
+  rows.add<onnx::BitCastOp>({lowerBitCast});
 }
 
 } // namespace cameo

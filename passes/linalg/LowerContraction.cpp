@@ -197,11 +197,11 @@ static LogicalResult lowerGemm(Operation *op, Lowering &l) {
   return success();
 }
 
-void registerContractionOperators(OperatorTable &table) {
-  table["MatMul"] = {lowerMatMul};
-  table["Gemm"] = {lowerGemm};
-  registerAttention(table);
-  registerEinsum(table);
+void registerContractionOperators(LoweringRows &rows) {
+  rows.add<onnx::MatMulOp>({lowerMatMul});
+  rows.add<onnx::GemmOp>({lowerGemm});
+  registerAttention(rows);
+  registerEinsum(rows);
 }
 
 } // namespace cameo

@@ -252,6 +252,8 @@ static LogicalResult lowerConvTranspose(Operation *op, Lowering &l) {
   return success();
 }
 
-void registerConvTranspose(OperatorTable &table) { table["ConvTranspose"] = {lowerConvTranspose}; }
+void registerConvTranspose(LoweringRows &rows) {
+  rows.add<onnx::ConvTransposeOp>({lowerConvTranspose});
+}
 
 } // namespace cameo

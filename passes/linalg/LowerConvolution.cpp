@@ -35,10 +35,10 @@ static LogicalResult lowerConv(Operation *op, Lowering &l) {
   return success();
 }
 
-void registerConvolutionOperators(OperatorTable &table) {
-  table["Conv"] = {lowerConv};
-  registerConvTranspose(table);
-  registerDeformConv(table);
+void registerConvolutionOperators(LoweringRows &rows) {
+  rows.add<onnx::ConvOp>({lowerConv});
+  registerConvTranspose(rows);
+  registerDeformConv(rows);
 }
 
 } // namespace cameo

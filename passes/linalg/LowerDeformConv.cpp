@@ -102,6 +102,6 @@ static LogicalResult lowerDeformConv(Operation *op, Lowering &l) {
   return success();
 }
 
-void registerDeformConv(OperatorTable &table) { table["DeformConv"] = {lowerDeformConv}; }
+void registerDeformConv(LoweringRows &rows) { rows.add<onnx::DeformConvOp>({lowerDeformConv}); }
 
 } // namespace cameo

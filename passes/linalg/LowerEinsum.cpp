@@ -80,6 +80,6 @@ static LogicalResult lowerEinsum(Operation *op, Lowering &l) {
   return success();
 }
 
-void registerEinsum(OperatorTable &table) { table["Einsum"] = {lowerEinsum}; }
+void registerEinsum(LoweringRows &rows) { rows.add<onnx::EinsumOp>({lowerEinsum}); }
 
 } // namespace cameo

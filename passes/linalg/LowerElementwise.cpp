@@ -276,57 +276,57 @@ static LogicalResult lowerDropout(Operation *op, Lowering &l) {
 
 //===-- Table ---------------------------------------------------------------------------------===//
 
-void registerElementwiseOperators(OperatorTable &table) {
-  table["Abs"].lower = lowerElementwise<absolute>;
-  table["Neg"].lower = lowerElementwise<negative>;
-  table["Sign"].lower = lowerElementwise<sign>;
-  table["Ceil"].lower = lowerElementwise<function<math::CeilOp>>;
-  table["Floor"].lower = lowerElementwise<function<math::FloorOp>>;
-  table["Round"].lower = lowerElementwise<function<math::RoundEvenOp>>;
-  table["Sqrt"].lower = lowerElementwise<function<math::SqrtOp>>;
-  table["Reciprocal"].lower = lowerElementwise<reciprocal>;
-  table["Exp"].lower = lowerElementwise<function<math::ExpOp>>;
-  table["Log"].lower = lowerElementwise<function<math::LogOp>>;
-  table["Erf"].lower = lowerElementwise<function<math::ErfOp>>;
-  table["Sin"].lower = lowerElementwise<function<math::SinOp>>;
-  table["Cos"].lower = lowerElementwise<function<math::CosOp>>;
-  table["Tan"].lower = lowerElementwise<function<math::TanOp>>;
-  table["Asin"].lower = lowerElementwise<function<math::AsinOp>>;
-  table["Acos"].lower = lowerElementwise<function<math::AcosOp>>;
-  table["Atan"].lower = lowerElementwise<function<math::AtanOp>>;
-  table["Sinh"].lower = lowerElementwise<function<math::SinhOp>>;
-  table["Cosh"].lower = lowerElementwise<function<math::CoshOp>>;
-  table["Tanh"].lower = lowerElementwise<function<math::TanhOp>>;
-  table["Asinh"].lower = lowerElementwise<function<math::AsinhOp>>;
-  table["Acosh"].lower = lowerElementwise<function<math::AcoshOp>>;
-  table["Atanh"].lower = lowerElementwise<function<math::AtanhOp>>;
+void registerElementwiseOperators(LoweringRows &rows) {
+  rows.add<onnx::AbsOp>({lowerElementwise<absolute>});
+  rows.add<onnx::NegOp>({lowerElementwise<negative>});
+  rows.add<onnx::SignOp>({lowerElementwise<sign>});
+  rows.add<onnx::CeilOp>({lowerElementwise<function<math::CeilOp>>});
+  rows.add<onnx::FloorOp>({lowerElementwise<function<math::FloorOp>>});
+  rows.add<onnx::RoundOp>({lowerElementwise<function<math::RoundEvenOp>>});
+  rows.add<onnx::SqrtOp>({lowerElementwise<function<math::SqrtOp>>});
+  rows.add<onnx::ReciprocalOp>({lowerElementwise<reciprocal>});
+  rows.add<onnx::ExpOp>({lowerElementwise<function<math::ExpOp>>});
+  rows.add<onnx::LogOp>({lowerElementwise<function<math::LogOp>>});
+  rows.add<onnx::ErfOp>({lowerElementwise<function<math::ErfOp>>});
+  rows.add<onnx::SinOp>({lowerElementwise<function<math::SinOp>>});
+  rows.add<onnx::CosOp>({lowerElementwise<function<math::CosOp>>});
+  rows.add<onnx::TanOp>({lowerElementwise<function<math::TanOp>>});
+  rows.add<onnx::AsinOp>({lowerElementwise<function<math::AsinOp>>});
+  rows.add<onnx::AcosOp>({lowerElementwise<function<math::AcosOp>>});
+  rows.add<onnx::AtanOp>({lowerElementwise<function<math::AtanOp>>});
+  rows.add<onnx::SinhOp>({lowerElementwise<function<math::SinhOp>>});
+  rows.add<onnx::CoshOp>({lowerElementwise<function<math::CoshOp>>});
+  rows.add<onnx::TanhOp>({lowerElementwise<function<math::TanhOp>>});
+  rows.add<onnx::AsinhOp>({lowerElementwise<function<math::AsinhOp>>});
+  rows.add<onnx::AcoshOp>({lowerElementwise<function<math::AcoshOp>>});
+  rows.add<onnx::AtanhOp>({lowerElementwise<function<math::AtanhOp>>});
 
-  table["Add"].lower = lowerElementwise<sum>;
-  table["Sub"].lower = lowerElementwise<difference>;
-  table["Mul"].lower = lowerElementwise<product>;
-  table["Div"].lower = lowerElementwise<quotient>;
-  table["Mod"] = {lowerElementwise<modulo>, "floats with fmod = 1 only"};
-  table["Pow"].lower = lowerPow;
-  table["Max"].lower = lowerVariadic<greatest, greatest, same>;
-  table["Min"].lower = lowerVariadic<least, least, same>;
-  table["Sum"].lower = lowerVariadic<sum, sum, same>;
-  table["Mean"].lower = lowerVariadic<mean, sum, overCount>;
+  rows.add<onnx::AddOp>({lowerElementwise<sum>});
+  rows.add<onnx::SubOp>({lowerElementwise<difference>});
+  rows.add<onnx::MulOp>({lowerElementwise<product>});
+  rows.add<onnx::DivOp>({lowerElementwise<quotient>});
+  rows.add<onnx::ModOp>({lowerElementwise<modulo>, "floats with fmod = 1 only"});
+  rows.add<onnx::PowOp>({lowerPow});
+  rows.add<onnx::MaxOp>({lowerVariadic<greatest, greatest, same>});
+  rows.add<onnx::MinOp>({lowerVariadic<least, least, same>});
+  rows.add<onnx::SumOp>({lowerVariadic<sum, sum, same>});
+  rows.add<onnx::MeanOp>({lowerVariadic<mean, sum, overCount>});
 
-  table["Equal"].lower = lowerElementwise<equal>;
-  table["Less"].lower = lowerElementwise<less>;
-  table["LessOrEqual"].lower = lowerElementwise<lessOrEqual>;
-  table["Greater"].lower = lowerElementwise<greater>;
-  table["GreaterOrEqual"].lower = lowerElementwise<greaterOrEqual>;
-  table["IsNaN"].lower = lowerElementwise<isNaN>;
-  table["IsInf"].lower = lowerElementwise<isInf>;
+  rows.add<onnx::EqualOp>({lowerElementwise<equal>});
+  rows.add<onnx::LessOp>({lowerElementwise<less>});
+  rows.add<onnx::LessOrEqualOp>({lowerElementwise<lessOrEqual>});
+  rows.add<onnx::GreaterOp>({lowerElementwise<greater>});
+  rows.add<onnx::GreaterOrEqualOp>({lowerElementwise<greaterOrEqual>});
+  rows.add<onnx::IsNaNOp>({lowerElementwise<isNaN>});
+  rows.add<onnx::IsInfOp>({lowerElementwise<isInf>});
 
-  table["Where"].lower = lowerWhere;
-  table["Clip"] = {lowerClip, "min and max of one element"};
-  table["Dropout"] = {lowerDropout, "inference only"};
+  rows.add<onnx::WhereOp>({lowerWhere});
+  rows.add<onnx::ClipOp>({lowerClip, "min and max of one element"});
+  rows.add<onnx::DropoutOp>({lowerDropout, "inference only"});
 
-  registerActivations(table);
-  registerCasts(table);
-  registerBitwiseOperators(table);
+  registerActivations(rows);
+  registerCasts(rows);
+  registerBitwiseOperators(rows);
 }
 
 } // namespace cameo

@@ -229,18 +229,18 @@ static LogicalResult lowerTrilu(Operation *op, Lowering &l) {
   return success();
 }
 
-void registerGatherOperators(OperatorTable &table) {
+void registerGatherOperators(LoweringRows &rows) {
   constexpr StringRef clamped = "indices read at run time are moved into range, not reported";
-  table["Gather"] = {lowerGather, clamped};
-  table["GatherElements"] = {lowerGatherElements, clamped};
-  table["GatherND"] = {lowerGatherND,
-                       "last size of indices known at compile time; indices read at run time are "
-                       "moved into range, not reported"};
-  table["ReverseSequence"] = {lowerReverseSequence,
-                              "lengths read at run time are moved into range, not reported"};
-  table["OneHot"] = {lowerOneHot, "depth known on the host"};
-  table["EyeLike"] = {lowerEyeLike};
-  table["Trilu"] = {lowerTrilu};
+  rows.add<onnx::GatherOp>({lowerGather, clamped});
+  rows.add<onnx::GatherElementsOp>({lowerGatherElements, clamped});
+  rows.add<onnx::GatherNDOp>(
+      {lowerGatherND, "last size of indices known at compile time; indices read at run time are "
+                      "moved into range, not reported"});
+  rows.add<onnx::ReverseSequenceOp>(
+      {lowerReverseSequence, "lengths read at run time are moved into range, not reported"});
+  rows.add<onnx::OneHotOp>({lowerOneHot, "depth known on the host"});
+  rows.add<onnx::EyeLikeOp>({lowerEyeLike});
+  rows.add<onnx::TriluOp>({lowerTrilu});
 }
 
 } // namespace cameo

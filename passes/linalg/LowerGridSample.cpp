@@ -232,6 +232,6 @@ static LogicalResult lowerGridSample(Operation *op, Lowering &l) {
   return success();
 }
 
-void registerGridSample(OperatorTable &table) { table["GridSample"] = {lowerGridSample}; }
+void registerGridSample(LoweringRows &rows) { rows.add<onnx::GridSampleOp>({lowerGridSample}); }
 
 } // namespace cameo

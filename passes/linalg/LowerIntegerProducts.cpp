@@ -482,11 +482,11 @@ static LogicalResult lowerIntegerConv(Operation *op, Lowering &l) {
   return IntegerProduct(op, l).lowerConv();
 }
 
-void registerIntegerProducts(OperatorTable &table) {
-  table["MatMulInteger"].lower = lowerIntegerMatMul;
-  table["QLinearMatMul"].lower = lowerIntegerMatMul;
-  table["ConvInteger"].lower = lowerIntegerConv;
-  table["QLinearConv"].lower = lowerIntegerConv;
+void registerIntegerProducts(LoweringRows &rows) {
+  rows.add<onnx::MatMulIntegerOp>({lowerIntegerMatMul});
+  rows.add<onnx::QLinearMatMulOp>({lowerIntegerMatMul});
+  rows.add<onnx::ConvIntegerOp>({lowerIntegerConv});
+  rows.add<onnx::QLinearConvOp>({lowerIntegerConv});
 }
 
 } // namespace cameo

@@ -128,14 +128,14 @@ static LogicalResult lowerConcat(Operation *op, Lowering &l) {
   return success();
 }
 
-void registerLayoutOperators(OperatorTable &table) {
-  table["Transpose"] = {lowerTranspose};
-  table["DepthToSpace"] = {lowerDepthToSpace};
-  table["SpaceToDepth"] = {lowerSpaceToDepth};
-  table["Expand"] = {lowerExpand, "shape known on the host"};
-  table["Tile"] = {lowerTile, "repeats known on the host"};
-  table["Concat"] = {lowerConcat};
-  registerSlicing(table);
+void registerLayoutOperators(LoweringRows &rows) {
+  rows.add<onnx::TransposeOp>({lowerTranspose});
+  rows.add<onnx::DepthToSpaceOp>({lowerDepthToSpace});
+  rows.add<onnx::SpaceToDepthOp>({lowerSpaceToDepth});
+  rows.add<onnx::ExpandOp>({lowerExpand, "shape known on the host"});
+  rows.add<onnx::TileOp>({lowerTile, "repeats known on the host"});
+  rows.add<onnx::ConcatOp>({lowerConcat});
+  registerSlicing(rows);
 }
 
 } // namespace cameo

@@ -557,15 +557,15 @@ static LogicalResult lowerLrn(Operation *op, Lowering &l) {
   return success();
 }
 
-void registerNormalizationOperators(OperatorTable &table) {
-  table["BatchNormalization"] = {lowerBatchNormalization};
-  table["InstanceNormalization"] = {lowerInstanceNormalization};
-  table["GroupNormalization"] = {lowerGroupNormalization};
-  table["LayerNormalization"] = {lowerRowNormalization<true>};
-  table["RMSNormalization"] = {lowerRowNormalization<false>};
-  table["MeanVarianceNormalization"] = {lowerMeanVarianceNormalization};
-  table["LpNormalization"] = {lowerLpNormalization};
-  table["LRN"] = {lowerLrn};
+void registerNormalizationOperators(LoweringRows &rows) {
+  rows.add<onnx::BatchNormalizationOp>({lowerBatchNormalization});
+  rows.add<onnx::InstanceNormalizationOp>({lowerInstanceNormalization});
+  rows.add<onnx::GroupNormalizationOp>({lowerGroupNormalization});
+  rows.add<onnx::LayerNormalizationOp>({lowerRowNormalization<true>});
+  rows.add<onnx::RMSNormalizationOp>({lowerRowNormalization<false>});
+  rows.add<onnx::MeanVarianceNormalizationOp>({lowerMeanVarianceNormalization});
+  rows.add<onnx::LpNormalizationOp>({lowerLpNormalization});
+  rows.add<onnx::LRNOp>({lowerLrn});
 }
 
 } // namespace cameo

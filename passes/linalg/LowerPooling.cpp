@@ -290,13 +290,13 @@ template <Pool kind> static LogicalResult lowerGlobalPool(Operation *op, Lowerin
   return success();
 }
 
-void registerPoolingOperators(OperatorTable &table) {
-  table["MaxPool"] = {lowerMaxPool};
-  table["AveragePool"] = {lowerSumPool<Pool::Average>};
-  table["LpPool"] = {lowerSumPool<Pool::Lp>};
-  table["GlobalMaxPool"] = {lowerGlobalPool<Pool::Max>};
-  table["GlobalAveragePool"] = {lowerGlobalPool<Pool::Average>};
-  table["GlobalLpPool"] = {lowerGlobalPool<Pool::Lp>};
+void registerPoolingOperators(LoweringRows &rows) {
+  rows.add<onnx::MaxPoolOp>({lowerMaxPool});
+  rows.add<onnx::AveragePoolOp>({lowerSumPool<Pool::Average>});
+  rows.add<onnx::LpPoolOp>({lowerSumPool<Pool::Lp>});
+  rows.add<onnx::GlobalMaxPoolOp>({lowerGlobalPool<Pool::Max>});
+  rows.add<onnx::GlobalAveragePoolOp>({lowerGlobalPool<Pool::Average>});
+  rows.add<onnx::GlobalLpPoolOp>({lowerGlobalPool<Pool::Lp>});
 }
 
 } // namespace cameo

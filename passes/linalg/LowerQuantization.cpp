@@ -222,10 +222,10 @@ static LogicalResult lowerDynamicQuantizeLinear(Operation *op, Lowering &l) {
   return success();
 }
 
-void registerQuantizationOperators(OperatorTable &table) {
-  table["QuantizeLinear"].lower = lowerQuantizeLinear;
-  table["DequantizeLinear"].lower = lowerDequantizeLinear;
-  table["DynamicQuantizeLinear"].lower = lowerDynamicQuantizeLinear;
+void registerQuantizationOperators(LoweringRows &rows) {
+  rows.add<onnx::QuantizeLinearOp>({lowerQuantizeLinear});
+  rows.add<onnx::DequantizeLinearOp>({lowerDequantizeLinear});
+  rows.add<onnx::DynamicQuantizeLinearOp>({lowerDynamicQuantizeLinear});
 }
 
 } // namespace cameo

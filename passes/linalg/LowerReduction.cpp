@@ -322,22 +322,22 @@ template <kernel::CombineKind kind> static LogicalResult lowerScan(Operation *op
   return success();
 }
 
-void registerReductionOperators(OperatorTable &table) {
-  table["ReduceL1"] = {lowerReduce<Reduction::L1>};
-  table["ReduceL2"] = {lowerReduce<Reduction::L2>};
-  table["ReduceLogSum"] = {lowerReduce<Reduction::LogSum>};
-  table["ReduceLogSumExp"] = {lowerReduce<Reduction::LogSumExp>};
-  table["ReduceMax"] = {lowerReduce<Reduction::Max>};
-  table["ReduceMean"] = {lowerReduce<Reduction::Mean>};
-  table["ReduceMin"] = {lowerReduce<Reduction::Min>};
-  table["ReduceProd"] = {lowerReduce<Reduction::Prod>};
-  table["ReduceSum"] = {lowerReduce<Reduction::Sum>};
-  table["ReduceSumSquare"] = {lowerReduce<Reduction::SumSquare>};
-  table["ArgMax"] = {lowerArg<true>};
-  table["ArgMin"] = {lowerArg<false>};
-  table["CumSum"] = {lowerScan<kernel::CombineKind::Add>};
-  table["CumProd"] = {lowerScan<kernel::CombineKind::Mul>};
-  registerSoftmaxOperators(table);
+void registerReductionOperators(LoweringRows &rows) {
+  rows.add<onnx::ReduceL1Op>({lowerReduce<Reduction::L1>});
+  rows.add<onnx::ReduceL2Op>({lowerReduce<Reduction::L2>});
+  rows.add<onnx::ReduceLogSumOp>({lowerReduce<Reduction::LogSum>});
+  rows.add<onnx::ReduceLogSumExpOp>({lowerReduce<Reduction::LogSumExp>});
+  rows.add<onnx::ReduceMaxOp>({lowerReduce<Reduction::Max>});
+  rows.add<onnx::ReduceMeanOp>({lowerReduce<Reduction::Mean>});
+  rows.add<onnx::ReduceMinOp>({lowerReduce<Reduction::Min>});
+  rows.add<onnx::ReduceProdOp>({lowerReduce<Reduction::Prod>});
+  rows.add<onnx::ReduceSumOp>({lowerReduce<Reduction::Sum>});
+  rows.add<onnx::ReduceSumSquareOp>({lowerReduce<Reduction::SumSquare>});
+  rows.add<onnx::ArgMaxOp>({lowerArg<true>});
+  rows.add<onnx::ArgMinOp>({lowerArg<false>});
+  rows.add<onnx::CumSumOp>({lowerScan<kernel::CombineKind::Add>});
+  rows.add<onnx::CumProdOp>({lowerScan<kernel::CombineKind::Mul>});
+  registerSoftmaxOperators(rows);
 }
 
 } // namespace cameo

@@ -329,8 +329,8 @@ static LogicalResult lowerResize(Operation *op, Lowering &l) {
   return success();
 }
 
-void registerResizeOperators(OperatorTable &table) {
-  table["Resize"] = {lowerResize, "scales, sizes and roi known on the host"};
+void registerResizeOperators(LoweringRows &rows) {
+  rows.add<onnx::ResizeOp>({lowerResize, "scales, sizes and roi known on the host"});
 }
 
 } // namespace cameo

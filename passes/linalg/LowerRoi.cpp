@@ -310,10 +310,10 @@ static LogicalResult lowerMaxRoiPool(Operation *op, Lowering &l) {
   return success();
 }
 
-void registerRoiOperators(OperatorTable &table) {
+void registerRoiOperators(LoweringRows &rows) {
   constexpr StringRef clamped = "images read at run time are moved into range, not reported";
-  table["RoiAlign"] = {lowerRoiAlign, clamped};
-  table["MaxRoiPool"] = {lowerMaxRoiPool, clamped};
+  rows.add<onnx::RoiAlignOp>({lowerRoiAlign, clamped});
+  rows.add<onnx::MaxRoiPoolOp>({lowerMaxRoiPool, clamped});
 }
 
 } // namespace cameo

@@ -90,16 +90,16 @@ static LogicalResult lowerView(Operation *op, Lowering &l) {
   return success();
 }
 
-void registerShapeOperators(OperatorTable &table) {
-  table["Shape"] = {lowerShape};
-  table["Size"] = {lowerSize};
-  table["Constant"] = {lowerConstant};
-  table["ConstantOfShape"] = {lowerConstantOfShape, "shape known on the host"};
-  table["Range"] = {lowerRange, "operands known on the host"};
-  table["Reshape"] = {lowerView, "shape known on the host"};
-  table["Flatten"] = {lowerView};
-  table["Squeeze"] = {lowerView, "axes known on the host"};
-  table["Unsqueeze"] = {lowerView, "axes known on the host"};
+void registerShapeOperators(LoweringRows &rows) {
+  rows.add<onnx::ShapeOp>({lowerShape});
+  rows.add<onnx::SizeOp>({lowerSize});
+  rows.add<onnx::ConstantOp>({lowerConstant});
+  rows.add<onnx::ConstantOfShapeOp>({lowerConstantOfShape, "shape known on the host"});
+  rows.add<onnx::RangeOp>({lowerRange, "operands known on the host"});
+  rows.add<onnx::ReshapeOp>({lowerView, "shape known on the host"});
+  rows.add<onnx::FlattenOp>({lowerView});
+  rows.add<onnx::SqueezeOp>({lowerView, "axes known on the host"});
+  rows.add<onnx::UnsqueezeOp>({lowerView, "axes known on the host"});
 }
 
 } // namespace cameo

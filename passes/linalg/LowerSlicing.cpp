@@ -168,10 +168,10 @@ static LogicalResult lowerPad(Operation *op, Lowering &l) {
   return success();
 }
 
-void registerSlicing(OperatorTable &table) {
-  table["Slice"] = {lowerSlice, "starts, ends, axes, steps known on the host"};
-  table["Split"] = {lowerSplit, "sizes known on the host"};
-  table["Pad"] = {lowerPad, "pads, axes known on the host"};
+void registerSlicing(LoweringRows &rows) {
+  rows.add<onnx::SliceOp>({lowerSlice, "starts, ends, axes, steps known on the host"});
+  rows.add<onnx::SplitOp>({lowerSplit, "sizes known on the host"});
+  rows.add<onnx::PadOp>({lowerPad, "pads, axes known on the host"});
 }
 
 } // namespace cameo

@@ -121,10 +121,10 @@ static LogicalResult lowerHardmax(Operation *op, Lowering &l) {
   return success();
 }
 
-void registerSoftmaxOperators(OperatorTable &table) {
-  table["Softmax"] = {lowerSoftmax<false>};
-  table["LogSoftmax"] = {lowerSoftmax<true>};
-  table["Hardmax"] = {lowerHardmax};
+void registerSoftmaxOperators(LoweringRows &rows) {
+  rows.add<onnx::SoftmaxOp>({lowerSoftmax<false>});
+  rows.add<onnx::LogSoftmaxOp>({lowerSoftmax<true>});
+  rows.add<onnx::HardmaxOp>({lowerHardmax});
 }
 
 } // namespace cameo

@@ -152,7 +152,10 @@ LogicalResult Lowering::lowerNodes(func::FuncOp function) {
     if (failed(readProducts(op)))
       return failure();
     // Whatever a rule refuses was reported; what is left is what only its sizes' values tell.
-    if (failed(supportedOperators().find(op.getName().stripDialect())->second.lower(&op, *this)))
+    auto lowerable = dyn_cast<LoweringInterface>(op);
+    if (!lowerable)
+      onnx::reportBug(&op, "it has no lowering");
+    if (failed(lowerable.lower(*this)))
       return reportRefusals(function, refusals);
   }
   return success();

@@ -1,6 +1,6 @@
 // What lowering an ONNX operator to dispatches is written in.
 //
-// An operator's lowering is a function in one table (SupportedOperators.cpp). It asks the
+// An operator's lowering is a function in a row of its family's file, attached to the op. It asks the
 // operator's shape rule for sizes, here plan arithmetic, and a Lowering for operands, and builds
 // dispatches. Scalar conventions: tensors are signless, sizes and host integers are `index`, host
 // floats `f64`; a size or host value is an OpFoldResult (dialects/onnx/shape/SizeBuilder.h).
@@ -12,22 +12,31 @@
 #include "passes/linalg/DispatchBuilder.h"
 #include "passes/linalg/Scalars.h"
 
-#include "llvm/ADT/StringMap.h"
+namespace cameo {
+class Lowering;
+} // namespace cameo
+
+#include "passes/linalg/Interfaces.h.inc"
 
 namespace cameo {
 
-class Lowering;
 /// Lowers one operator, defining each of its results; fails where its shape rule refuses it.
 using LowerFunction = llvm::LogicalResult (*)(mlir::Operation *op, Lowering &lowering);
 
-struct OperatorEntry {
-  LowerFunction lower;
+struct LoweringRow {
+  LowerFunction lower = nullptr;
   llvm::StringRef limits = {}; // for the documentation: what is not supported of it
 };
-using OperatorTable = llvm::StringMap<OperatorEntry>; // by ONNX name, e.g. "Conv"
+struct LoweringModel : LoweringInterface::FallbackModel<LoweringModel> {
+  LoweringRow row;
+  llvm::LogicalResult lower(mlir::Operation *op, Lowering &lowering) const {
+    return row.lower(op, lowering);
+  }
+};
+using LoweringRows = onnx::OperatorRows<LoweringModel>;
 
-/// The table of supported operators.
-const OperatorTable &supportedOperators();
+/// Attaches all lowerings.
+void attachLowerings(mlir::MLIRContext &context);
 
 class Lowering {
 public:

@@ -7,6 +7,6 @@
 
 namespace cameo {
 
-void registerSlicing(OperatorTable &table);
+void registerSlicing(LoweringRows &rows);
 
 } // namespace cameo

@@ -1,30 +1,30 @@
-// The table of supported operators, put together from the families' files.
+// All lowerings, from the families' files.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/linalg/Families.h"
 
+#include "passes/linalg/Interfaces.cpp.inc"
+
+using namespace mlir;
+
 namespace cameo {
 
-const OperatorTable &supportedOperators() {
-  static const OperatorTable table = [] {
-    OperatorTable operators;
-    registerElementwiseOperators(operators);
-    registerLayoutOperators(operators);
-    registerShapeOperators(operators);
-    registerGatherOperators(operators);
-    registerResizeOperators(operators);
-    registerGridSample(operators);
-    registerRoiOperators(operators);
-    registerReductionOperators(operators);
-    registerNormalizationOperators(operators);
-    registerPoolingOperators(operators);
-    registerContractionOperators(operators);
-    registerConvolutionOperators(operators);
-    registerQuantizationOperators(operators);
-    registerIntegerProducts(operators);
-    return operators;
-  }();
-  return table;
+void attachLowerings(MLIRContext &context) {
+  LoweringRows rows(context);
+  registerElementwiseOperators(rows);
+  registerLayoutOperators(rows);
+  registerShapeOperators(rows);
+  registerGatherOperators(rows);
+  registerResizeOperators(rows);
+  registerGridSample(rows);
+  registerRoiOperators(rows);
+  registerReductionOperators(rows);
+  registerNormalizationOperators(rows);
+  registerPoolingOperators(rows);
+  registerContractionOperators(rows);
+  registerConvolutionOperators(rows);
+  registerQuantizationOperators(rows);
+  registerIntegerProducts(rows);
 }
 
 } // namespace cameo

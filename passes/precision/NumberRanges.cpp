@@ -8,11 +8,12 @@
 #include "passes/graph/Elements.h"
 #include "passes/precision/ScaleScores.h"
 
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/Format.h"
 
 #include <set>
+
+#include "passes/precision/NumberBounds.cpp.inc"
 
 using namespace mlir;
 
@@ -109,11 +110,13 @@ static bool sinksInFP16(ElementsAttr value) {
 //===-- Operators -----------------------------------------------------------------------------===//
 
 using Operands = ArrayRef<NumberRange>;
-using Rule = NumberRange (*)(Operation *, Operands);
+struct NumberBoundsModel : NumberBoundsInterface::FallbackModel<NumberBoundsModel> {
+  NumberRange (*row)(Operation *, Operands) = nullptr;
+  NumberRange bounds(Operation *op, Operands operands) const { return row(op, operands); }
+};
 
 static NumberRange between(double least, double most) { return {least, most, 0}; }
 
-static NumberRange nothing(Operation *, Operands) { return {}; }
 static NumberRange unit(Operation *, Operands) { return between(0, 1); }
 static NumberRange signedUnit(Operation *, Operands) { return between(-1, 1); }
 static NumberRange first(Operation *, Operands x) { return x[0]; }
@@ -428,39 +431,44 @@ static NumberRange sampled(Operation *op, Operands x) {
   return {-most, most, range.reach};
 }
 
-static Rule ruleOf(StringRef name) {
-  return llvm::StringSwitch<Rule>(name)
-      .Cases("Sigmoid", "HardSigmoid", "Softmax", "Hardmax", unit)
-      .Cases("Tanh", "Erf", "Softsign", "Sin", "Cos", "Sign", "LpNormalization", signedUnit)
-      .Cases("Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", first)
-      .Cases("Expand", "Tile", "Slice", "Split", "Gather", "GatherElements", "GatherND", first)
-      .Cases("Identity", "Dropout", "DepthToSpace", "SpaceToDepth", "ReverseSequence", first)
-      .Cases("MaxPool", "GlobalMaxPool", "GlobalAveragePool", "ReduceMax", "ReduceMin", first)
-      .Case("ReduceMean", first)
-      .Cases("GridSample", "RoiAlign", "MaxRoiPool", sampled)
-      .Cases("Concat", "Mean", any)
-      .Case("Where", where)
-      .Cases("Add", "Sum", add)
-      .Case("Sub", sub)
-      .Case("Mul", mul)
-      .Case("Div", div)
-      .Case("Neg", neg)
-      .Case("Abs", absolute)
-      .Case("Relu", relu)
-      .Cases("LeakyRelu", "Elu", "Celu", "Gelu", "Swish", "HardSwish", "Mish", shrinks)
-      .Cases("Floor", "Ceil", "Round", rounds)
-      .Case("Sqrt", squareRoot)
-      .Case("Exp", exponential)
-      .Case("Softplus", softplus)
-      .Case("Clip", clip)
-      .Case("Max", maximum)
-      .Case("Min", minimum)
-      .Case("Pow", power)
-      .Case("Reciprocal", reciprocal)
-      .Cases("ReduceSum", "ReduceSumSquare", "ReduceL1", sums)
-      .Case("Cast", conversion)
-      .Case("DequantizeLinear", dequantized)
-      .Default(nothing);
+void attachNumberBounds(MLIRContext &context) {
+  onnx::OperatorRows<NumberBoundsModel> rows(context);
+  rows.add<onnx::SigmoidOp, onnx::HardSigmoidOp, onnx::SoftmaxOp, onnx::HardmaxOp>(unit);
+  rows.add<onnx::TanhOp, onnx::ErfOp, onnx::SoftsignOp, onnx::SinOp, onnx::CosOp, onnx::SignOp,
+           onnx::LpNormalizationOp>(signedUnit);
+  rows.add<onnx::ReshapeOp, onnx::FlattenOp, onnx::SqueezeOp, onnx::UnsqueezeOp, onnx::TransposeOp>(
+      first);
+  rows.add<onnx::ExpandOp, onnx::TileOp, onnx::SliceOp, onnx::SplitOp, onnx::GatherOp,
+           onnx::GatherElementsOp, onnx::GatherNDOp>(first);
+  rows.add<onnx::IdentityOp, onnx::DropoutOp, onnx::DepthToSpaceOp, onnx::SpaceToDepthOp,
+           onnx::ReverseSequenceOp>(first);
+  rows.add<onnx::MaxPoolOp, onnx::GlobalMaxPoolOp, onnx::GlobalAveragePoolOp, onnx::ReduceMaxOp,
+           onnx::ReduceMinOp>(first);
+  rows.add<onnx::ReduceMeanOp>(first);
+  rows.add<onnx::GridSampleOp, onnx::RoiAlignOp, onnx::MaxRoiPoolOp>(sampled);
+  rows.add<onnx::ConcatOp, onnx::MeanOp>(any);
+  rows.add<onnx::WhereOp>(where);
+  rows.add<onnx::AddOp, onnx::SumOp>(add);
+  rows.add<onnx::SubOp>(sub);
+  rows.add<onnx::MulOp>(mul);
+  rows.add<onnx::DivOp>(div);
+  rows.add<onnx::NegOp>(neg);
+  rows.add<onnx::AbsOp>(absolute);
+  rows.add<onnx::ReluOp>(relu);
+  rows.add<onnx::LeakyReluOp, onnx::EluOp, onnx::CeluOp, onnx::GeluOp, onnx::SwishOp,
+           onnx::HardSwishOp, onnx::MishOp>(shrinks);
+  rows.add<onnx::FloorOp, onnx::CeilOp, onnx::RoundOp>(rounds);
+  rows.add<onnx::SqrtOp>(squareRoot);
+  rows.add<onnx::ExpOp>(exponential);
+  rows.add<onnx::SoftplusOp>(softplus);
+  rows.add<onnx::ClipOp>(clip);
+  rows.add<onnx::MaxOp>(maximum);
+  rows.add<onnx::MinOp>(minimum);
+  rows.add<onnx::PowOp>(power);
+  rows.add<onnx::ReciprocalOp>(reciprocal);
+  rows.add<onnx::ReduceSumOp, onnx::ReduceSumSquareOp, onnx::ReduceL1Op>(sums);
+  rows.add<onnx::CastOp>(conversion);
+  rows.add<onnx::DequantizeLinearOp>(dequantized);
 }
 
 /// Elu, Celu and LeakyRelu have factors that may be more than 1.
@@ -476,10 +484,13 @@ NumberRange NumberRanges::inferred(Operation *op) const {
   if (!isa<onnx::OnnxDialect>(op->getDialect()) || op->getNumRegions() ||
       op->getNumOperands() == 0 || hasLargeFactor(op))
     return {};
+  auto bounded = dyn_cast<NumberBoundsInterface>(op);
+  if (!bounded)
+    return {};
   SmallVector<NumberRange> operands;
   for (Value operand : op->getOperands())
     operands.push_back(of(operand));
-  return ruleOf(op->getName().stripDialect())(op, operands);
+  return bounded.bounds(operands);
 }
 
 /// Growth goes on through data movement, sums and elementwise work, unless that has bounds; a root ends it, and so

@@ -32,6 +32,15 @@ struct NumberRange {
   double magnitude() const { return std::max(std::abs(least), std::abs(most)); }
 };
 
+} // namespace cameo
+
+#include "passes/precision/NumberBounds.h.inc"
+
+namespace cameo {
+
+/// Attaches the rules of all operators whose results have bounds.
+void attachNumberBounds(mlir::MLIRContext &context);
+
 class NumberRanges {
 public:
   /// What was recorded is a sample: other data may go `headroom` times as far.

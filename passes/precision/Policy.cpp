@@ -5,9 +5,12 @@
 
 #include "dialects/onnx/Products.h"
 
+#include "passes/OperatorInterfaces.h"
 #include "passes/precision/QuantizedProduct.h"
 
 #include "llvm/ADT/SmallSet.h"
+
+#include "passes/precision/Interfaces.cpp.inc"
 
 using namespace mlir;
 
@@ -50,6 +53,8 @@ static constexpr llvm::StringLiteral kRegions =
 
 bool PolicyRow::isSensitive() const { return why.data() == kSensitive.data(); }
 
+static constexpr PolicyRow kUnknown = {Role::Full, "nothing is known of it in fewer bits"};
+
 static constexpr uint32_t operand(unsigned number) { return 1u << number; }
 static constexpr PolicyRow with(uint32_t PolicyRow::*which, uint32_t operands, PolicyRow row) {
   row.*which = operands;
@@ -60,153 +65,151 @@ static constexpr PolicyRow settles(PolicyRow row) {
   return row;
 }
 
-static constexpr PolicyRow kPolicy[] = {
-    {"Abs", Role::Elementwise},
-    {"Acos", Role::Full, kSensitive},
-    {"Acosh", Role::Full, kSensitive},
-    {"Add", Role::Elementwise},
-    {"ArgMax", Role::Movement},
-    {"ArgMin", Role::Movement},
-    {"Asin", Role::Full, kSensitive},
-    {"Asinh", Role::Elementwise},
-    {"Atan", Role::Elementwise},
-    {"Atanh", Role::Full, kSensitive},
-    with(&PolicyRow::masks, operand(3), {"Attention", Role::Product}),
-    {"AveragePool", Role::Sums},
-    {"BatchNormalization", Role::Sums},
-    {"Cast", Role::Movement},
-    {"Ceil", Role::Elementwise},
-    {"Celu", Role::Elementwise},
-    with(&PolicyRow::bounds, operand(1) | operand(2), {"Clip", Role::Elementwise}),
-    {"Concat", Role::Movement},
-    {"ConstantOfShape", Role::Full, kMade},
-    {"Conv", Role::Product},
-    {"ConvTranspose", Role::Product},
-    {"Cos", Role::Full, kSensitive},
-    {"Cosh", Role::Ranged, kGrows},
-    {"CumProd", Role::Ranged, kGrows},
-    {"CumSum", Role::Ranged, kGrows},
-    {"DeformConv", Role::Product},
-    {"DepthToSpace", Role::Movement},
-    {"DequantizeLinear", Role::Full, kScales},
-    with(&PolicyRow::divisors, operand(1), {"Div", Role::Elementwise}),
-    {"Dropout", Role::Movement},
-    {"DynamicQuantizeLinear", Role::Full, kScales},
-    {"Einsum", Role::Product},
-    {"Elu", Role::Elementwise},
-    {"Equal", Role::Elementwise},
-    settles({"Erf", Role::Elementwise}),
-    settles({"Exp", Role::Ranged, kGrows}),
-    {"Expand", Role::Movement},
-    {"EyeLike", Role::Full, kMade},
-    {"Flatten", Role::Movement},
-    {"Floor", Role::Elementwise},
-    {"Gather", Role::Movement},
-    {"GatherElements", Role::Movement},
-    {"GatherND", Role::Movement},
-    {"Gelu", Role::Elementwise},
-    {"Gemm", Role::Product},
-    {"GlobalAveragePool", Role::Sums},
-    {"GlobalLpPool", Role::Ranged, kGrows},
-    {"GlobalMaxPool", Role::Movement},
-    {"Greater", Role::Elementwise},
-    {"GreaterOrEqual", Role::Elementwise},
-    with(&PolicyRow::kept, operand(1), {"GridSample", Role::Sums}), // the grid
-    settles({"GroupNormalization", Role::Sums}),
-    settles({"HardSigmoid", Role::Elementwise}),
-    {"HardSwish", Role::Elementwise},
-    settles({"Hardmax", Role::Movement}),
-    {"Identity", Role::Movement},
-    settles({"InstanceNormalization", Role::Sums}),
-    {"IsInf", Role::Elementwise},
-    {"IsNaN", Role::Elementwise},
-    {"LRN", Role::Sums},
-    settles({"LayerNormalization", Role::Sums}),
-    {"LeakyRelu", Role::Elementwise},
-    {"Less", Role::Elementwise},
-    {"LessOrEqual", Role::Elementwise},
-    {"Log", Role::Full, kSensitive},
-    settles({"LogSoftmax", Role::Sums}),
-    settles({"LpNormalization", Role::Sums}),
-    {"LpPool", Role::Ranged, kGrows},
-    {"MatMul", Role::Product},
-    {"Max", Role::Elementwise},
-    {"MaxPool", Role::Movement},
-    with(&PolicyRow::kept, operand(1), {"MaxRoiPool", Role::Full, kRegions}),
-    {"Mean", Role::Elementwise},
-    settles({"MeanVarianceNormalization", Role::Sums}),
-    {"Min", Role::Elementwise},
-    {"Mish", Role::Elementwise},
-    {"Mod", Role::Full, kSensitive},
-    {"Mul", Role::Elementwise},
-    {"Neg", Role::Elementwise},
-    {"OneHot", Role::Movement},
-    {"PRelu", Role::Elementwise},
-    with(&PolicyRow::bounds, operand(2), {"Pad", Role::Movement}),
-    {"Pow", Role::Ranged, kGrows},
-    {"QLinearConv", Role::Full, kScales},
-    {"QLinearMatMul", Role::Full, kScales},
-    {"QuantizeLinear", Role::Full, kScales},
-    settles({"RMSNormalization", Role::Sums}),
-    {"Range", Role::Full, kMade},
-    with(&PolicyRow::divisors, operand(0), {"Reciprocal", Role::Ranged, kGrows}),
-    {"ReduceL1", Role::Ranged, kGrows},
-    {"ReduceL2", Role::Ranged, kGrows},
-    {"ReduceLogSum", Role::Full, kSensitive},
-    {"ReduceLogSumExp", Role::Sums},
-    {"ReduceMax", Role::Movement},
-    {"ReduceMean", Role::Sums},
-    {"ReduceMin", Role::Movement},
-    {"ReduceProd", Role::Ranged, kGrows},
-    {"ReduceSum", Role::Ranged, kGrows},
-    {"ReduceSumSquare", Role::Ranged, kGrows},
-    {"Relu", Role::Elementwise},
-    {"Reshape", Role::Movement},
-    with(&PolicyRow::kept, operand(1) | operand(2),
-         {"Resize", Role::Movement}), // the region, scales
-    {"ReverseSequence", Role::Movement},
-    with(&PolicyRow::kept, operand(1), {"RoiAlign", Role::Full, kRegions}),
-    {"Round", Role::Elementwise},
-    {"Selu", Role::Elementwise},
-    {"Shape", Role::Movement},
-    {"Shrink", Role::Elementwise},
-    settles({"Sigmoid", Role::Elementwise}),
-    {"Sign", Role::Elementwise},
-    {"Sin", Role::Full, kSensitive},
-    {"Sinh", Role::Ranged, kGrows},
-    {"Size", Role::Movement},
-    {"Slice", Role::Movement},
-    settles({"Softmax", Role::Sums}),
-    {"Softplus", Role::Elementwise},
-    settles({"Softsign", Role::Elementwise}),
-    {"SpaceToDepth", Role::Movement},
-    {"Split", Role::Movement},
-    {"Sqrt", Role::Elementwise},
-    {"Squeeze", Role::Movement},
-    {"Sub", Role::Elementwise},
-    {"Sum", Role::Elementwise},
-    {"Swish", Role::Elementwise},
-    {"Tan", Role::Full, kSensitive},
-    settles({"Tanh", Role::Elementwise}),
-    {"ThresholdedRelu", Role::Elementwise},
-    {"Tile", Role::Movement},
-    {"Transpose", Role::Movement},
-    {"Trilu", Role::Movement},
-    {"Unsqueeze", Role::Movement},
-    {"Where", Role::Movement},
-};
-
-ArrayRef<PolicyRow> precisionPolicy() { return kPolicy; }
+void attachPrecisionRoles(MLIRContext &context) {
+  onnx::OperatorRows<PrecisionModel> rows(context);
+  rows.add<onnx::AbsOp>({Role::Elementwise});
+  rows.add<onnx::AcosOp>({Role::Full, kSensitive});
+  rows.add<onnx::AcoshOp>({Role::Full, kSensitive});
+  rows.add<onnx::AddOp>({Role::Elementwise});
+  rows.add<onnx::ArgMaxOp>({Role::Movement});
+  rows.add<onnx::ArgMinOp>({Role::Movement});
+  rows.add<onnx::AsinOp>({Role::Full, kSensitive});
+  rows.add<onnx::AsinhOp>({Role::Elementwise});
+  rows.add<onnx::AtanOp>({Role::Elementwise});
+  rows.add<onnx::AtanhOp>({Role::Full, kSensitive});
+  rows.add<onnx::AttentionOp>(with(&PolicyRow::masks, operand(3), {Role::Product}));
+  rows.add<onnx::AveragePoolOp>({Role::Sums});
+  rows.add<onnx::BatchNormalizationOp>({Role::Sums});
+  rows.add<onnx::BitCastOp>(kUnknown);
+  rows.add<onnx::CastOp>({Role::Movement});
+  rows.add<onnx::CastLikeOp>(kUnknown);
+  rows.add<onnx::CeilOp>({Role::Elementwise});
+  rows.add<onnx::CeluOp>({Role::Elementwise});
+  rows.add<onnx::ClipOp>(with(&PolicyRow::bounds, operand(1) | operand(2), {Role::Elementwise}));
+  rows.add<onnx::ConcatOp>({Role::Movement});
+  rows.add<onnx::ConstantOfShapeOp>({Role::Full, kMade});
+  rows.add<onnx::ConvOp>({Role::Product});
+  rows.add<onnx::ConvTransposeOp>({Role::Product});
+  rows.add<onnx::CosOp>({Role::Full, kSensitive});
+  rows.add<onnx::CoshOp>({Role::Ranged, kGrows});
+  rows.add<onnx::CumProdOp>({Role::Ranged, kGrows});
+  rows.add<onnx::CumSumOp>({Role::Ranged, kGrows});
+  rows.add<onnx::DeformConvOp>({Role::Product});
+  rows.add<onnx::DepthToSpaceOp>({Role::Movement});
+  rows.add<onnx::DequantizeLinearOp>({Role::Full, kScales});
+  rows.add<onnx::DivOp>(with(&PolicyRow::divisors, operand(1), {Role::Elementwise}));
+  rows.add<onnx::DropoutOp>({Role::Movement});
+  rows.add<onnx::DynamicQuantizeLinearOp>({Role::Full, kScales});
+  rows.add<onnx::EinsumOp>({Role::Product});
+  rows.add<onnx::EluOp>({Role::Elementwise});
+  rows.add<onnx::EqualOp>({Role::Elementwise});
+  rows.add<onnx::ErfOp>(settles({Role::Elementwise}));
+  rows.add<onnx::ExpOp>(settles({Role::Ranged, kGrows}));
+  rows.add<onnx::ExpandOp>({Role::Movement});
+  rows.add<onnx::EyeLikeOp>({Role::Full, kMade});
+  rows.add<onnx::FlattenOp>({Role::Movement});
+  rows.add<onnx::FloorOp>({Role::Elementwise});
+  rows.add<onnx::GatherOp>({Role::Movement});
+  rows.add<onnx::GatherElementsOp>({Role::Movement});
+  rows.add<onnx::GatherNDOp>({Role::Movement});
+  rows.add<onnx::GeluOp>({Role::Elementwise});
+  rows.add<onnx::GemmOp>({Role::Product});
+  rows.add<onnx::GlobalAveragePoolOp>({Role::Sums});
+  rows.add<onnx::GlobalLpPoolOp>({Role::Ranged, kGrows});
+  rows.add<onnx::GlobalMaxPoolOp>({Role::Movement});
+  rows.add<onnx::GreaterOp>({Role::Elementwise});
+  rows.add<onnx::GreaterOrEqualOp>({Role::Elementwise});
+  rows.add<onnx::GridSampleOp>(with(&PolicyRow::kept, operand(1), {Role::Sums})); // the grid
+  rows.add<onnx::GroupNormalizationOp>(settles({Role::Sums}));
+  rows.add<onnx::HardSigmoidOp>(settles({Role::Elementwise}));
+  rows.add<onnx::HardSwishOp>({Role::Elementwise});
+  rows.add<onnx::HardmaxOp>(settles({Role::Movement}));
+  rows.add<onnx::IdentityOp>({Role::Movement});
+  rows.add<onnx::InstanceNormalizationOp>(settles({Role::Sums}));
+  rows.add<onnx::IsInfOp>({Role::Elementwise});
+  rows.add<onnx::IsNaNOp>({Role::Elementwise});
+  rows.add<onnx::LRNOp>({Role::Sums});
+  rows.add<onnx::LayerNormalizationOp>(settles({Role::Sums}));
+  rows.add<onnx::LeakyReluOp>({Role::Elementwise});
+  rows.add<onnx::LessOp>({Role::Elementwise});
+  rows.add<onnx::LessOrEqualOp>({Role::Elementwise});
+  rows.add<onnx::LogOp>({Role::Full, kSensitive});
+  rows.add<onnx::LogSoftmaxOp>(settles({Role::Sums}));
+  rows.add<onnx::LpNormalizationOp>(settles({Role::Sums}));
+  rows.add<onnx::LpPoolOp>({Role::Ranged, kGrows});
+  rows.add<onnx::MatMulOp>({Role::Product});
+  rows.add<onnx::MaxOp>({Role::Elementwise});
+  rows.add<onnx::MaxPoolOp>({Role::Movement});
+  rows.add<onnx::MaxRoiPoolOp>(with(&PolicyRow::kept, operand(1), {Role::Full, kRegions}));
+  rows.add<onnx::MeanOp>({Role::Elementwise});
+  rows.add<onnx::MeanVarianceNormalizationOp>(settles({Role::Sums}));
+  rows.add<onnx::MinOp>({Role::Elementwise});
+  rows.add<onnx::MishOp>({Role::Elementwise});
+  rows.add<onnx::ModOp>({Role::Full, kSensitive});
+  rows.add<onnx::MulOp>({Role::Elementwise});
+  rows.add<onnx::NegOp>({Role::Elementwise});
+  rows.add<onnx::OneHotOp>({Role::Movement});
+  rows.add<onnx::PReluOp>({Role::Elementwise});
+  rows.add<onnx::PadOp>(with(&PolicyRow::bounds, operand(2), {Role::Movement}));
+  rows.add<onnx::PowOp>({Role::Ranged, kGrows});
+  rows.add<onnx::QLinearConvOp>({Role::Full, kScales});
+  rows.add<onnx::QLinearMatMulOp>({Role::Full, kScales});
+  rows.add<onnx::QuantizeLinearOp>({Role::Full, kScales});
+  rows.add<onnx::RMSNormalizationOp>(settles({Role::Sums}));
+  rows.add<onnx::RangeOp>({Role::Full, kMade});
+  rows.add<onnx::ReciprocalOp>(with(&PolicyRow::divisors, operand(0), {Role::Ranged, kGrows}));
+  rows.add<onnx::ReduceL1Op>({Role::Ranged, kGrows});
+  rows.add<onnx::ReduceL2Op>({Role::Ranged, kGrows});
+  rows.add<onnx::ReduceLogSumOp>({Role::Full, kSensitive});
+  rows.add<onnx::ReduceLogSumExpOp>({Role::Sums});
+  rows.add<onnx::ReduceMaxOp>({Role::Movement});
+  rows.add<onnx::ReduceMeanOp>({Role::Sums});
+  rows.add<onnx::ReduceMinOp>({Role::Movement});
+  rows.add<onnx::ReduceProdOp>({Role::Ranged, kGrows});
+  rows.add<onnx::ReduceSumOp>({Role::Ranged, kGrows});
+  rows.add<onnx::ReduceSumSquareOp>({Role::Ranged, kGrows});
+  rows.add<onnx::ReluOp>({Role::Elementwise});
+  rows.add<onnx::ReshapeOp>({Role::Movement});
+  rows.add<onnx::ResizeOp>(
+      with(&PolicyRow::kept, operand(1) | operand(2), {Role::Movement})); // the region, scales
+  rows.add<onnx::ReverseSequenceOp>({Role::Movement});
+  rows.add<onnx::RoiAlignOp>(with(&PolicyRow::kept, operand(1), {Role::Full, kRegions}));
+  rows.add<onnx::RoundOp>({Role::Elementwise});
+  rows.add<onnx::SeluOp>({Role::Elementwise});
+  rows.add<onnx::ShapeOp>({Role::Movement});
+  rows.add<onnx::ShrinkOp>({Role::Elementwise});
+  rows.add<onnx::SigmoidOp>(settles({Role::Elementwise}));
+  rows.add<onnx::SignOp>({Role::Elementwise});
+  rows.add<onnx::SinOp>({Role::Full, kSensitive});
+  rows.add<onnx::SinhOp>({Role::Ranged, kGrows});
+  rows.add<onnx::SizeOp>({Role::Movement});
+  rows.add<onnx::SliceOp>({Role::Movement});
+  rows.add<onnx::SoftmaxOp>(settles({Role::Sums}));
+  rows.add<onnx::SoftplusOp>({Role::Elementwise});
+  rows.add<onnx::SoftsignOp>(settles({Role::Elementwise}));
+  rows.add<onnx::SpaceToDepthOp>({Role::Movement});
+  rows.add<onnx::SplitOp>({Role::Movement});
+  rows.add<onnx::SqrtOp>({Role::Elementwise});
+  rows.add<onnx::SqueezeOp>({Role::Movement});
+  rows.add<onnx::SubOp>({Role::Elementwise});
+  rows.add<onnx::SumOp>({Role::Elementwise});
+  rows.add<onnx::SwishOp>({Role::Elementwise});
+  rows.add<onnx::TanOp>({Role::Full, kSensitive});
+  rows.add<onnx::TanhOp>(settles({Role::Elementwise}));
+  rows.add<onnx::ThresholdedReluOp>({Role::Elementwise});
+  rows.add<onnx::TileOp>({Role::Movement});
+  rows.add<onnx::TransposeOp>({Role::Movement});
+  rows.add<onnx::TriluOp>({Role::Movement});
+  rows.add<onnx::UnsqueezeOp>({Role::Movement});
+  rows.add<onnx::WhereOp>({Role::Movement});
+}
 
 const PolicyRow &policyOf(Operation *op) {
-  static constexpr PolicyRow kOther = {"", Role::Full, "nothing is known of it in fewer bits"};
-  static constexpr PolicyRow kSquare = {"Mul", Role::Ranged, kGrows};
+  static constexpr PolicyRow kSquare = {Role::Ranged, kGrows};
   if (isa<onnx::MulOp>(op) && op->getOperand(0) == op->getOperand(1))
     return kSquare;
-  StringRef name = op->getName().stripDialect();
-  const PolicyRow *row = llvm::lower_bound(
-      kPolicy, name, [](const PolicyRow &known, StringRef wanted) { return known.name < wanted; });
-  return row != std::end(kPolicy) && row->name == name ? *row : kOther;
+  auto known = dyn_cast<PrecisionInterface>(op);
+  return known ? known.policy() : kUnknown;
 }
 
 StringRef roleName(Role role) {
@@ -283,10 +286,14 @@ std::optional<Precision> precisionOf(Operation *op) {
 
 //===-- Documentation -------------------------------------------------------------------------===//
 
-void printPrecisionPolicy(raw_ostream &output) {
+void printPrecisionPolicy(raw_ostream &output, MLIRContext &context) {
   output << "| Operator | Policy | FP16 | BF16 | Stays FP32 |\n|---|---|---|---|---|\n";
-  for (const PolicyRow &row : kPolicy) {
-    const onnx::OpSchema *schema = onnx::lookupSchema(row.name);
+  for (OperationName op : operatorsOf(context)) {
+    const PolicyRow *known = onnx::rowOf<PrecisionModel>(op);
+    if (!known)
+      continue;
+    const PolicyRow &row = *known;
+    const onnx::OpSchema *schema = onnx::lookupSchema(op.stripDialect());
     auto has = [&](onnx::ElementKind kind) {
       return llvm::any_of(schema->inputs,
                           [&](const onnx::Formal &formal) {
@@ -300,7 +307,7 @@ void printPrecisionPolicy(raw_ostream &output) {
     for (unsigned i = 0; i < schema->inputs.size(); ++i)
       if (row.keeps(i))
         stays += (stays.empty() ? "`" : ", `") + std::string(schema->inputs[i].name) + "`";
-    output << "| " << row.name << " | " << roleName(row.role) << " | "
+    output << "| " << op.stripDialect() << " | " << roleName(row.role) << " | "
            << (has(onnx::ElementKind::F16) ? "yes" : "no") << " | "
            << (has(onnx::ElementKind::BF16) ? "yes" : "no") << " | " << stays << " |\n";
   }

@@ -4,8 +4,15 @@
 #pragma once
 
 #include "dialects/onnx/Onnx.h"
+#include "dialects/onnx/OperatorRows.h"
 
 #include "llvm/Support/raw_ostream.h"
+
+namespace cameo {
+struct PolicyRow;
+} // namespace cameo
+
+#include "passes/precision/Interfaces.h.inc"
 
 namespace cameo {
 
@@ -38,8 +45,7 @@ enum class Role : uint8_t {
 llvm::StringRef roleName(Role role);
 
 struct PolicyRow {
-  llvm::StringLiteral name; // ONNX's
-  Role role;
+  Role role = Role::Full;
   llvm::StringLiteral why = ""; // the rest of "kept in FP32: "
   // Operands that differ from the others, by bits.
   uint32_t kept = 0;     // stay FP32 beside others that do not
@@ -62,9 +68,14 @@ private:
   }
 };
 
-/// The rows, by name; what has none is Full.
-llvm::ArrayRef<PolicyRow> precisionPolicy();
-/// The row of an operator; a product of a value by itself grows as a power does.
+struct PrecisionModel : PrecisionInterface::FallbackModel<PrecisionModel> {
+  PolicyRow row;
+  const PolicyRow &policy(mlir::Operation *) const { return row; }
+};
+
+/// Attaches all rows.
+void attachPrecisionRoles(mlir::MLIRContext &context);
+/// The row of an operator, Full where it has none; a product of a value by itself grows as a power does.
 const PolicyRow &policyOf(mlir::Operation *op);
 
 /// The operands and results of FP32 that a node has in another type if it is of that precision.
@@ -82,8 +93,8 @@ bool readsAnyType(mlir::Operation *op, unsigned operand);
 /// Whether the value is a tensor of FP32.
 bool isFP32(mlir::Value value);
 
-/// The table in Markdown.
-void printPrecisionPolicy(llvm::raw_ostream &output);
+/// The rows of a context's ops in Markdown.
+void printPrecisionPolicy(llvm::raw_ostream &output, mlir::MLIRContext &context);
 
 //===-- What the pass leaves on the IR --------------------------------------------------------===//
 

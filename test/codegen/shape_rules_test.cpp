@@ -7,8 +7,6 @@
 #include "dialects/onnx/shape/SymbolicSizes.h"
 #include "dialects/onnx/shape/Windows.h"
 
-#include "passes/linalg/Lowering.h"
-
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
@@ -154,17 +152,6 @@ TEST_F(ShapeRules, WhatDoesNotGoTogetherIsRefused) {
   ASSERT_EQ(refusals.problems().size(), 1u);
   EXPECT_EQ(refusals.problems()[0].reason, "the weights take 3 channels, the input has 4");
   EXPECT_TRUE(refusals.contains(op));
-}
-
-// Lowering and inference know the same operators.
-TEST_F(ShapeRules, EveryOperatorHasARule) {
-  context.loadDialect<onnx::OnnxDialect>();
-  for (OperationName op : context.getRegisteredOperations()) {
-    StringRef name = op.stripDialect();
-    EXPECT_EQ(op.hasInterface<onnx::ShapeRuleInterface>(),
-              name != "Constant" && supportedOperators().contains(name))
-        << name.str();
-  }
 }
 
 TEST_F(ShapeRules, MatMul) {
