@@ -5,7 +5,7 @@ All tests of the package's folders node, simple, pytorch-converted and pytorch-o
 three have their folder in the name. Every test ends in exactly one of these:
   passed       compiled, ran, and its outputs agree with the expected ones
   unsupported  cameoc refused it and said so ("unsupported"); allowed only where the model, its
-               functions inlined, uses an operator that claimed_operators.txt does not list
+               functions inlined, uses an operator that operators.txt does not list
   excepted     refused with an error, or with other results where the test's own are not the
                specification's; node_exceptions.txt names the test with a reason that is true of
                its model
@@ -28,6 +28,7 @@ from onnx import TensorProto
 
 import batch
 import harness
+from operator_table import ROWS
 
 HERE = Path(__file__).resolve().parent
 DATA = Path(onnx.backend.test.__file__).parent / "data"
@@ -76,11 +77,6 @@ def folder_of(name):
 def all_tests():
     return sorted(path.parent.name if folder == "node" else f"{folder}/{path.parent.name}"
                   for folder in FOLDERS for path in (DATA / folder).glob("*/model.onnx"))
-
-
-def read_words(path):
-    lines = (line.split("#")[0] for line in path.read_text().splitlines())
-    return [word for line in lines for word in line.split()]
 
 
 def read_exceptions(path):
@@ -197,7 +193,7 @@ class NodeTests:
         self.suite = harness.Suite("nodes", options.build.resolve())
         self.cameoc = self.suite.tool("cameoc")
         self.runner = batch.Runner(self.suite, options)
-        self.claimed = set(read_words(HERE / "claimed_operators.txt"))
+        self.claimed = set(ROWS)
         self.exceptions = read_exceptions(HERE / "node_exceptions.txt")
 
     def check(self, name):
@@ -301,7 +297,7 @@ class NodeTests:
         listed = set(re.findall(r"^\| (\w+) \|", step.output, re.MULTILINE)) - {"Operator"}
         wrong = listed ^ (self.claimed - IMPORTED_AS_ANOTHER)
         if wrong:
-            self.suite.fail("claims", "claimed_operators.txt and cameoc --list-operators differ: "
+            self.suite.fail("claims", "operators.txt and cameoc --list-operators differ: "
                             + " ".join(sorted(wrong)), step)
         else:
             self.suite.ok("claims")
@@ -354,7 +350,7 @@ class NodeTests:
 
 def list_operators():
     """Every operator of the tests, with how many use it and whether it is claimed."""
-    claimed = set(read_words(HERE / "claimed_operators.txt"))
+    claimed = set(ROWS)
     uses = collections.Counter()
     for name in all_tests():
         uses.update(operators(onnx.load(folder_of(name) / "model.onnx")))

@@ -18,7 +18,8 @@ import batch
 import harness
 import reference
 import row_cases
-from node_tests import IMPORTED_AS_ANOTHER, read_words
+from node_tests import IMPORTED_AS_ANOTHER
+from operator_table import ROWS
 from row_cases import Case, Fixed
 
 TYPES = {"bool": numpy.bool_, "uint8": numpy.uint8, "uint16": numpy.uint16,
@@ -41,16 +42,6 @@ TYPE_ATTRIBUTES = {("Cast", "T2"): "to", ("EyeLike", "T2"): "dtype", ("HannWindo
                    ("HammingWindow", "T2"): "output_datatype", ("BlackmanWindow", "T2"): "output_datatype",
                    ("MelWeightMatrix", "T3"): "output_datatype"}
 FILLED = {("ConstantOfShape", "T2"), ("Constant", "T")}
-# Results that overflow are not the point; of these operators extreme operands give none that the
-# reference does not define.
-EXTREMES = {"Abs", "Add", "ArgMax", "ArgMin", "BitShift", "BitwiseAnd", "BitwiseNot", "BitwiseOr",
-            "BitwiseXor", "Clip", "Concat", "CumSum", "Div", "Equal", "Expand", "Gather",
-            "GatherElements", "GatherND", "Greater", "GreaterOrEqual", "Identity", "Less",
-            "LessOrEqual", "Max", "MaxPool", "Min", "Mod", "Mul", "Neg", "Pad", "ReduceMax",
-            "ReduceMin", "Relu", "Reshape", "ReverseSequence", "ScatterElements", "ScatterND", "Sign", "Slice", "Split",
-            "Squeeze", "Sub", "TensorScatter", "Tile", "Transpose", "Trilu", "Unsqueeze", "Where"}
-DIVISORS = {"Div", "Mod"}
-PLACES = {"BitShift", "Gather", "GatherElements", "GatherND", "ReverseSequence"}  # the second operand is not a datum
 # The result's type is not one that an operand has, or is the point.
 TYPE_CHANGING = {"BitCast", "Cast", "CastLike", "EyeLike", "Identity"}
 # Parameters that the specification keeps apart and that go together all the same.
@@ -93,9 +84,11 @@ def retyped(array, dtype, operator, position):
         values = 1 + values % 3
     elif operator == "ReduceProd":
         values = (1 + (values % 8 == 0)).astype(dtype)
-    if operator in DIVISORS and position == 1:
+    row = ROWS[operator]
+    if row.divides and position == 1:
         values[values == 0] = 1
-    elif operator in EXTREMES and values.size > 4 and not (operator in PLACES and position):
+    # Results that overflow are not the point; extreme operands of others give results that the reference does not define.
+    elif row.extremes and values.size > 4 and not (row.places and position):
         values.flat[1], values.flat[3] = limits.max, limits.min
     return values
 
@@ -239,8 +232,7 @@ class TypeTests:
         return results
 
     def run(self):
-        claimed = sorted(set(read_words(harness.SOURCE / "test" / "e2e" / "claimed_operators.txt"))
-                         - IMPORTED_AS_ANOTHER)
+        claimed = sorted(set(ROWS) - IMPORTED_AS_ANOTHER)
         names = [name for name in claimed if re.search(self.options.operators, name)]
         for _, results in harness.for_each(names, self.check, self.options.jobs):
             for label, reason, steps in results:

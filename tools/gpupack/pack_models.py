@@ -9,6 +9,7 @@ from onnx import TensorProto, helper
 
 import batch
 import modern_networks
+import operator_table
 import pack_networks
 import pack_products
 import reference
@@ -62,33 +63,13 @@ def outer():
                     "row": small_models.normal(random, 1, 30)}], None
 
 
-FAMILIES = {
-    "elementwise": "Add Sub Mul Div Mod Max Min Sum Equal Greater And Or Not BitShift BitwiseAnd "
-                   "Where Clip PRelu Relu LeakyRelu Abs Neg Sign Ceil Floor Round Sqrt Reciprocal "
-                   "IsInf IsNaN Cast HardSwish",
-    "functions": "Acos Asinh Atan Cos Erf Exp Log Sin Tan Tanh Pow Sigmoid Gelu Mish Softplus",
-    "products": "MatMul Gemm Einsum",
-    "convolutions": "Conv ConvTranspose DeformConv",
-    "windows": "MaxPool AveragePool LpPool GlobalAveragePool GlobalMaxPool LRN "
-               "RoiAlign MaxRoiPool",
-    "rows": "ReduceSum ReduceMax ReduceMean ReduceProd ReduceL2 ReduceLogSumExp ArgMax ArgMin "
-            "Softmax LogSoftmax Hardmax LayerNormalization InstanceNormalization "
-            "GroupNormalization RMSNormalization BatchNormalization",
-    "scans": "CumSum CumProd",
-    "layout": "Concat Split Slice Pad Transpose Expand Tile Gather GatherElements GatherND Trilu "
-              "ReverseSequence OneHot Resize GridSample DepthToSpace SpaceToDepth",
-    "expanded": "DFT STFT NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss AffineGrid RotaryEmbedding "
-                "CenterCropPad Col2Im Det ScatterND ScatterElements TensorScatter",
-}
-
-
 def family(operators):
     """One model of many nodes that have nothing to do with each other."""
     def make():
         newest = {name: version for name, version, _ in row_cases.rows()}
         opset = max(newest.values())
         entries, expected = [], {}
-        for name in operators.split():
+        for name in operators:
             version = newest[name]
             row_cases.random = numpy.random.default_rng(zlib.crc32(name.encode()) + version)
             for case in itertools.islice(row_cases.CASES[name](version), 12):
@@ -189,7 +170,7 @@ def table():
         *(lowered("fashion", small_model("fashion"), precision, small=precision == "fp16",
                   sanitize=True) for precision in ("fp16", "int8")),
     ]
-    for name, operators in FAMILIES.items():
+    for name, operators in operator_table.families().items():
         models.append(PackModel(name, "family", family(operators), small=name in ("scans",),
                                 tolerance=BY_VALUE, sanitize=name in ("scans", "windows")))
     models += [*products(), *networks(), *measured()]
