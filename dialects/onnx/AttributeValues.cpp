@@ -165,6 +165,8 @@ constexpr ValueRule rules[] = {
     {"", "storage_order", flag}, {"", "training_mode", flag}, {"", "transA", flag},
     {"", "transB", flag}, {"", "upper", flag}, {"", "inverse", flag},
     {"", "onesided", flag}, {"", "periodic", flag}, {"", "interleaved", flag},
+    {"", "new_axis", flag}, {"", "scan_input_directions", flag}, {"", "scan_output_directions", flag},
+    {"Scan", "directions", flag},
 
     {kWindowed, "dilations", notBelow, "", 1},
     {kWindowed, "kernel_shape", notBelow, "", 1},

@@ -1,6 +1,7 @@
 // The operator table: look-up, element types, and the verifier that reads it.
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/onnx/AttributeValues.h"
+#include "dialects/onnx/Bodies.h"
 #include "dialects/onnx/Onnx.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -343,7 +344,7 @@ std::string detail::schemaProblem(Operation *op) {
       if (!wrong.empty())
         return wrong;
     }
-  return problem;
+  return problem.empty() && op->getNumRegions() ? bodyProblem(op) : problem;
 }
 
 LogicalResult detail::verifySchema(Operation *op) {

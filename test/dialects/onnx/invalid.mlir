@@ -167,3 +167,138 @@ func.func @AttributeOfAnotherType() attributes {onnx.precision = 1} {
 func.func @UndeclaredArgumentAttribute(%x: tensor<2xf32> {onnx.speed = 1}) {
   return
 }
+
+// -----
+
+func.func @BranchInputs(%c: tensor<i1>, %x: tensor<2xf32>) {
+  // expected-error @+1 {{has a 'then_branch' of 1 input; 0 are needed}}
+  %0 = onnx.If(%c) ({
+    onnx.Yield(%x) : (tensor<2xf32>) -> ()
+  }, {
+  ^bb0(%a: tensor<2xf32>):
+    onnx.Yield(%a) : (tensor<2xf32>) -> ()
+  }) : (tensor<i1>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @BranchType(%c: tensor<i1>, %x: tensor<2xf32>, %y: tensor<2xi64>) {
+  // expected-error @+1 {{has an 'else_branch' that yields output 0 as int64 of unknown rank, not as float of unknown rank}}
+  %0 = onnx.If(%c) ({
+    onnx.Yield(%y) : (tensor<2xi64>) -> ()
+  }, {
+    onnx.Yield(%x) : (tensor<2xf32>) -> ()
+  }) : (tensor<i1>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @LoopOutputs(%n: tensor<i64>, %c: tensor<i1>, %x: tensor<2xf32>) {
+  // expected-error @+1 {{carries 2 values but has 1 output}}
+  %0 = onnx.Loop(%n, %c, %x, %x) ({
+  ^bb0(%i: tensor<i64>, %d: tensor<i1>, %u: tensor<2xf32>, %v: tensor<2xf32>):
+    onnx.Yield(%d, %u, %v) : (tensor<i1>, tensor<2xf32>, tensor<2xf32>) -> ()
+  }) : (tensor<i64>, tensor<i1>, tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @LoopInputs(%n: tensor<i64>, %c: tensor<i1>, %x: tensor<2xf32>) {
+  // expected-error @+1 {{has a body of 2 inputs; 3 are needed}}
+  %0 = onnx.Loop(%n, %c, %x) ({
+  ^bb0(%i: tensor<i64>, %d: tensor<i1>):
+    onnx.Yield(%d, %x) : (tensor<i1>, tensor<2xf32>) -> ()
+  }) : (tensor<i64>, tensor<i1>, tensor<2xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @LoopYields(%n: tensor<i64>, %c: tensor<i1>, %x: tensor<2xf32>) {
+  // expected-error @+1 {{has a body of 1 output; 2 are needed}}
+  %0 = onnx.Loop(%n, %c, %x) ({
+  ^bb0(%i: tensor<i64>, %d: tensor<i1>, %v: tensor<2xf32>):
+    onnx.Yield(%d) : (tensor<i1>) -> ()
+  }) : (tensor<i64>, tensor<i1>, tensor<2xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @LoopNumber(%n: tensor<i64>, %c: tensor<i1>, %x: tensor<2xf32>) {
+  // expected-error @+1 {{has a body that takes the trip's number as int32 of unknown rank, not as int64 of unknown rank}}
+  %0 = onnx.Loop(%n, %c, %x) ({
+  ^bb0(%i: tensor<i32>, %d: tensor<i1>, %v: tensor<2xf32>):
+    onnx.Yield(%d, %v) : (tensor<i1>, tensor<2xf32>) -> ()
+  }) : (tensor<i64>, tensor<i1>, tensor<2xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @LoopCondition(%n: tensor<i64>, %c: tensor<i1>, %x: tensor<2xf32>) {
+  // expected-error @+1 {{has a body that yields its condition as int64 of unknown rank, not as bool of unknown rank}}
+  %0 = onnx.Loop(%n, %c, %x) ({
+  ^bb0(%i: tensor<i64>, %d: tensor<i1>, %v: tensor<2xf32>):
+    onnx.Yield(%i, %v) : (tensor<i64>, tensor<2xf32>) -> ()
+  }) : (tensor<i64>, tensor<i1>, tensor<2xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @LoopCarriedTypes(%n: tensor<i64>, %c: tensor<i1>, %x: tensor<2xf32>) {
+  // expected-error @+1 {{has a body that yields carried value 0 as int64 of unknown rank, not as float of unknown rank}}
+  %0 = onnx.Loop(%n, %c, %x) ({
+  ^bb0(%i: tensor<i64>, %d: tensor<i1>, %v: tensor<2xf32>):
+    onnx.Yield(%d, %i) : (tensor<i1>, tensor<i64>) -> ()
+  }) : (tensor<i64>, tensor<i1>, tensor<2xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @LoopCollectsSequence(%n: tensor<i64>, %c: tensor<i1>, %x: !onnx.seq<tensor<*xf32>>) {
+  // expected-error @+1 {{has a body that yields part of output 0 as sequence of float of unknown rank, not as a tensor}}
+  %0 = onnx.Loop(%n, %c) ({
+  ^bb0(%i: tensor<i64>, %d: tensor<i1>):
+    onnx.Yield(%d, %x) : (tensor<i1>, !onnx.seq<tensor<*xf32>>) -> ()
+  }) : (tensor<i64>, tensor<i1>) -> !onnx.seq<tensor<*xf32>>
+  return
+}
+
+// -----
+
+func.func @ScanInputs(%x: tensor<2xf32>) {
+  // expected-error @+1 {{has 'num_scan_inputs' = 2; 1 to its 1 inputs are possible}}
+  %0 = onnx.Scan(%x) {num_scan_inputs = 2 : i64} ({
+  ^bb0(%e: tensor<f32>):
+    onnx.Yield(%e) : (tensor<f32>) -> ()
+  }) : (tensor<2xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @ScanAxes(%x: tensor<2xf32>) {
+  // expected-error @+1 {{has 2 numbers in 'scan_output_axes'; 1 is needed}}
+  %0 = onnx.Scan(%x) {num_scan_inputs = 1 : i64, scan_output_axes = array<i64: 0, 1>} ({
+  ^bb0(%e: tensor<f32>):
+    onnx.Yield(%e) : (tensor<f32>) -> ()
+  }) : (tensor<2xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @MapType(%x: !onnx.seq<tensor<*xf32>>) {
+  // expected-error @+1 {{has a body that takes input 0 as int64 of unknown rank, not as float of unknown rank}}
+  %0 = onnx.SequenceMap(%x) ({
+  ^bb0(%e: tensor<i64>):
+    onnx.Yield(%e) : (tensor<i64>) -> ()
+  }) : (!onnx.seq<tensor<*xf32>>) -> !onnx.seq<tensor<*xi64>>
+  return
+}
