@@ -22,8 +22,8 @@ static void populateNormalized(OpPassManager &passes, const PipelineOptions &opt
   // First, because what the model declares of shapes is not to be relied on.
   functions.addPass(createInferShapes());
   functions.addPass(createFoldConstants());
-  // After folding, which makes conditions known that shapes alone do not.
-  functions.addPass(createFoldIf());
+  // After folding, which makes conditions and trip counts known that shapes alone do not.
+  functions.addPass(createFoldControlFlow());
   // After branches are gone, which may have such operators, and before shapes of what stands for them are inferred.
   functions.addPass(createExpandOperators());
   // Of branches, and where a shape is computed by operators that only folding knows.

@@ -88,13 +88,19 @@ def ExpandOperators : Pass<"cameo-expand-operators", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"expanded", "expanded", "operators that were written as others">];
 }
 
-def FoldIf : Pass<"cameo-fold-if", "::mlir::func::FuncOp"> {
-  let summary = "fold each If whose condition is known to the branch that is taken";
+def FoldControlFlow : Pass<"cameo-fold-control-flow", "::mlir::func::FuncOp"> {
+  let summary = "fold control flow, sequences and optionals that are known to tensors";
   let description = [{
-    The condition is a constant, or known from sizes. Sizes are inferred on the way, so that it may be
-    known from the shape of another If's result, and If may stand within If. Operators of the branch
-    keep the shapes that the model declares, with `onnx.shape_declared`, until `cameo-infer-shapes`
-    has inferred theirs. An If whose condition only a run knows stays.
+    What decides is a constant, or known from sizes. An If becomes the branch that is taken. Loop, Scan and
+    SequenceMap become a copy of the body for each trip: up to 16 trips of one loop, and 2,000 nodes of all copies,
+    those of graphs within the body included. Results that they collect are Concats of parts. What reads a sequence
+    or an optional reads the tensors in it.
+
+    Sizes are inferred on the way and constants folded, so that a condition may be known from the shape of another
+    operator's result, or become known in the course of a loop, and graphs may stand within graphs. Names of nodes in
+    copies end in the number of the trip. Nodes keep the shapes that the model declares, with `onnx.shape_declared`,
+    until `cameo-infer-shapes` has inferred theirs. What only a run knows stays, and keeps the reason as
+    `onnx.unexpanded`, which `cameo-report-unsupported` tells.
 
     ```mlir
     %0 = onnx.If(%true) ({
@@ -110,7 +116,8 @@ def FoldIf : Pass<"cameo-fold-if", "::mlir::func::FuncOp"> {
     ```
   }];
   let dependentDialects = ["::cameo::onnx::OnnxDialect"];
-  let statistics = [Statistic<"folded", "folded", "Ifs that one branch took the place of">];
+  let statistics = [Statistic<"folded", "folded", "Ifs that one branch took the place of">,
+                    Statistic<"unrolled", "unrolled", "loops that copies of the body took the place of">];
 }
 
 def FoldPadIntoWindow : Pass<"cameo-fold-pad-into-window", "::mlir::func::FuncOp"> {

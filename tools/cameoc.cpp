@@ -8,6 +8,7 @@
 #include "dialects/onnx/Export.h"
 #include "passes/OperatorInterfaces.h"
 #include "passes/expand/Expander.h"
+#include "passes/graph/ControlFlow.h"
 #include "passes/linalg/Lowering.h"
 #include "passes/precision/Policy.h"
 #include "tools/Accuracy.h"
@@ -420,13 +421,17 @@ void listOperators(raw_ostream &output) {
   output << "| Operator | Not supported of it |\n|---|---|\n";
   MLIRContext context(MLIRContext::Threading::DISABLED);
   loadOperators(context);
+  std::map<StringRef, StringRef> limits;
+  for (const auto &entry : foldedOperators())
+    limits[entry.first()] = entry.second;
   for (OperationName op : operatorsOf(context)) {
     const LoweringRow *lowering = onnx::rowOf<LoweringModel>(op);
     const ExpansionRow *expansion = onnx::rowOf<ExpansionModel>(op);
     if (lowering || expansion)
-      output << "| " << op.stripDialect() << " | "
-             << (lowering ? lowering->limits : expansion->limits) << " |\n";
+      limits[op.stripDialect()] = lowering ? lowering->limits : expansion->limits;
   }
+  for (auto [name, notSupported] : limits)
+    output << "| " << name << " | " << notSupported << " |\n";
 }
 
 void listPrecisionPolicy(raw_ostream &output) {

@@ -36,6 +36,8 @@ bool isSet(Operation *op, StringRef attribute) {
   return number && number.getInt() != 0;
 }
 
+bool lacksCondition(Operation *op) { return isAbsent(op->getOperand(1)); }
+
 bool isPresent(Operation *op, unsigned operand) {
   return operand < op->getNumOperands() && !isAbsent(op->getOperand(operand));
 }
@@ -164,6 +166,7 @@ constexpr Difference differences[] = {
     {of<ResizeOp>, halfPixel, "one element is taken from coordinate 0", kText},
     {of<PadOp>, crops, "negative pads take elements away", kText},
     {of<CastOp>, castsToInteger, "what no integer of the type can hold is undefined", kOpen},
+    {of<LoopOp>, lacksCondition, "what the body yields as its condition is ignored", kOpen},
     {of<LRNOp>, hasEvenSize, "one channel more is summed behind than before", kOpen},
     {of<AveragePoolOp, LpPoolOp, MaxPoolOp>, paddedItself,
      "windows begin at the first element where they are shorter than their stride", kOpen},

@@ -23,14 +23,8 @@ void attachNearestForms(MLIRContext &context) {
       "a condition that is a constant or known from shapes, or Where on the results of both");
   rows.add<ImageDecoderOp, RegexFullMatchOp, StringConcatOp, StringNormalizerOp, StringSplitOp,
            TfIdfVectorizerOp>("the same done before the model, which takes tensors of numbers");
-  rows.add<LoopOp, ScanOp>("the loop unrolled when the model is exported");
   rows.add<MaxUnpoolOp>("Resize");
   rows.add<NonMaxSuppressionOp>("boxes and scores as outputs, chosen among after the model");
-  rows.add<OptionalOp, OptionalGetElementOp, OptionalHasElementOp>("a tensor that is always there");
-  rows.add<ConcatFromSequenceOp, SequenceAtOp, SequenceConstructOp, SequenceEmptyOp,
-           SequenceEraseOp, SequenceInsertOp, SequenceLengthOp, SequenceMapOp>(
-      "the tensors by themselves, joined with Concat and taken apart with Split");
-  rows.add<SplitToSequenceOp>("Split");
   rows.add<TopKOp>("ArgMax and ReduceMax, for k = 1");
   rows.add<UniqueOp>("OneHot and ReduceMax, for integers of a known range");
 }

@@ -26,6 +26,27 @@ namespace cameo {
 #define GEN_PASS_DEF_INFERSHAPES
 #include "passes/Passes.h.inc"
 
+ElementsAttr knownIntegers(Operation *op, onnx::Shapes &shapes) {
+  if (op->getNumResults() != 1 || isa<onnx::ConstantOp, onnx::NoneOp>(op))
+    return {};
+  auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+  if (!type || !type.hasStaticShape() || !isa<IntegerType>(type.getElementType()) ||
+      !shapes.find(op->getResult(0)))
+    return {};
+  std::optional<onnx::ElementKind> kind = onnx::innerKind(type);
+  FailureOr<onnx::Sizes> values = shapes.host.tryValues(op->getResult(0));
+  if (!kind || failed(values) || static_cast<int64_t>(values->size()) != type.getNumElements())
+    return {};
+  SmallVector<int64_t> numbers;
+  for (OpFoldResult value : *values) {
+    auto known = dyn_cast_if_present<IntegerAttr>(dyn_cast<Attribute>(value));
+    if (!known)
+      return {};
+    numbers.push_back(known.getInt());
+  }
+  return onnx::makeConstant(type, nodeName(op), writeElements<int64_t>(*kind, numbers));
+}
+
 namespace {
 
 bool isUnranked(Value value) { return isa<UnrankedTensorType>(value.getType()); }
@@ -120,28 +141,6 @@ private:
       op->setAttr(onnx::kDimsAttr, b.getArrayAttr(dims));
     else
       op->removeAttr(onnx::kDimsAttr);
-  }
-
-  /// The value of a result that is computed from sizes that are known; null for others.
-  static ElementsAttr knownIntegers(Operation *op, onnx::Shapes &shapes) {
-    if (op->getNumResults() != 1 || isa<onnx::ConstantOp, onnx::NoneOp>(op))
-      return {};
-    auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
-    if (!type || !type.hasStaticShape() || !isa<IntegerType>(type.getElementType()) ||
-        !shapes.find(op->getResult(0)))
-      return {};
-    std::optional<onnx::ElementKind> kind = onnx::innerKind(type);
-    FailureOr<onnx::Sizes> values = shapes.host.tryValues(op->getResult(0));
-    if (!kind || failed(values) || static_cast<int64_t>(values->size()) != type.getNumElements())
-      return {};
-    SmallVector<int64_t> numbers;
-    for (OpFoldResult value : *values) {
-      auto known = dyn_cast_if_present<IntegerAttr>(dyn_cast<Attribute>(value));
-      if (!known)
-        return {};
-      numbers.push_back(known.getInt());
-    }
-    return onnx::makeConstant(type, nodeName(op), writeElements<int64_t>(*kind, numbers));
   }
 
   void foldKnownIntegers(Block &body, onnx::Shapes &shapes, rt::Ledger &ledger) {

@@ -17,6 +17,8 @@ static StringRef nearestType(Type type) {
   auto tensor = dyn_cast<TensorType>(type);
   if (isa<onnx::OptType>(type))
     return "a tensor that is always there";
+  if (isa<onnx::SeqType>(type))
+    return "its tensors, each by itself";
   if (!tensor)
     return "tensors";
   Type element = tensor.getElementType();
@@ -85,13 +87,13 @@ LogicalResult reportRefusals(func::FuncOp function, const onnx::Refusals &refusa
     lines[known->second].ops.push_back(problem.op);
   }
   InFlightDiagnostic diagnostic = emitError(function.getLoc()) << "unsupported: ";
-  const char *separator = "";
   static constexpr StringLiteral kinds[] = {"input", "output", "node"};
+  SmallVector<std::string> parts;
   for (auto [count, what] : llvm::zip(counts, kinds))
-    if (count) {
-      diagnostic << separator << count << " " << what << (count == 1 ? "" : "s");
-      separator = " and ";
-    }
+    if (count)
+      parts.push_back((Twine(count) + " " + what + (count == 1 ? "" : "s")).str());
+  for (auto [i, part] : llvm::enumerate(parts))
+    diagnostic << (i == 0 ? "" : i + 1 < parts.size() ? ", " : " and ") << part;
   diagnostic << " cannot be compiled";
   size_t told = 0;
   for (auto &[operatorText, reason, ops] : lines) {

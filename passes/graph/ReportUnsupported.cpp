@@ -20,8 +20,9 @@ namespace cameo {
 static void checkOutputs(func::FuncOp function, ShapeWalk &walk) {
   for (OpOperand &operand : function.getBody().front().getTerminator()->getOpOperands()) {
     std::optional<std::string> problem;
-    if (onnx::constantValue(operand.get()))
-      problem = typeProblem(operand.get().getType());
+    Type type = operand.get().getType();
+    if (onnx::constantValue(operand.get()) || isa<onnx::SeqType, onnx::OptType>(type))
+      problem = typeProblem(type);
     else if (std::optional<onnx::Sizes> sizes = walk.shapes.find(operand.get()))
       problem = packingProblem(inferredType(operand.get(), *sizes));
     auto name =
@@ -37,7 +38,14 @@ LogicalResult reportUnsupported(func::FuncOp function) {
   ShapeWalk walk(function);
   walk.run();
   checkOutputs(function, walk);
-  return reportRefusals(function, walk.refusals);
+  if (!walk.refusals.problems().empty())
+    return reportRefusals(function, walk.refusals);
+  // Nodes that are silent for the sake of another one, which must be there.
+  onnx::Refusals silent;
+  for (Operation &op : function.getBody().front())
+    if (walk.refusals.contains(&op))
+      (void)silent.add(&op, "the operator is not supported in this form");
+  return reportRefusals(function, silent);
 }
 
 namespace {

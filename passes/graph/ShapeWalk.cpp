@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/graph/ShapeWalk.h"
 
-#include "passes/graph/Graph.h"
+#include "passes/graph/ControlFlow.h"
 #include "passes/graph/RefusalReport.h"
 
 using namespace mlir;
@@ -57,6 +57,10 @@ LogicalResult ShapeWalk::checkOperator(Operation *op) {
     auto choice = dyn_cast<onnx::IfOp>(op);
     bool isOpen = choice && succeeded(shapes.host.tryValues(choice.getCond(), 1));
     auto unexpanded = op->getAttrOfType<StringAttr>(kUnexpandedAttr);
+    if (unexpanded && unexpanded.empty()) {
+      refusals.hide(op);
+      return failure();
+    }
     (void)refusals.add(op, isOpen ? "its condition depends on sizes or numbers that only a run "
                                     "knows; nearest supported: sizes fixed with --shapes, or Where "
                                     "on the results of both branches"
@@ -65,6 +69,9 @@ LogicalResult ShapeWalk::checkOperator(Operation *op) {
     // What stands in its graphs would be the next thing to be told.
     for (Region &region : op->getRegions())
       region.walk<WalkOrder::PreOrder>([&](Operation *nested) {
+        // Of control flow within it nothing is known.
+        if (foldedOperators().contains(nested->getName().stripDialect()))
+          return WalkResult::advance();
         (void)checkOperator(nested);
         return nested->getNumRegions() ? WalkResult::skip() : WalkResult::advance();
       });

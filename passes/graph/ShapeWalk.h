@@ -41,6 +41,10 @@ private:
 /// The type of a value by its inferred sizes.
 mlir::RankedTensorType inferredType(mlir::Value result, const onnx::Sizes &sizes);
 
+/// The value of the result of an operator that was visited, if it is computed from sizes that are
+/// known; null for others.
+mlir::ElementsAttr knownIntegers(mlir::Operation *op, onnx::Shapes &shapes);
+
 /// The operators on which what the block returns depends.
 llvm::DenseSet<mlir::Operation *> neededOperators(mlir::Block &block);
 

@@ -27,7 +27,7 @@ warnings.filterwarnings("ignore")
 
 @dataclass
 class Difference:
-    """One node over `inputs`; those after the first that are in `fixed` are constants. `followed` is
+    """One node over `inputs`; if `fixed`, all but the one that is `given` are constants. `followed` is
     "reference", "onnxruntime", or what Cameo computes where it is neither."""
     row: str  # the first cells of the page's row
     operator: str
@@ -37,6 +37,7 @@ class Difference:
     fixed: bool = True
     opset: int = 22
     outputs: int = 1
+    given: int = 0
 
     def model(self):
         names, values, weights = [], [], []
@@ -44,7 +45,7 @@ class Difference:
             names.append("" if array is None else f"x{number}")
             if array is None:
                 continue
-            if number and self.fixed:
+            if number != self.given and self.fixed:
                 weights.append(numpy_helper.from_array(array, names[-1]))
             else:
                 values.append(helper.make_tensor_value_info(
@@ -59,7 +60,7 @@ class Difference:
 
     def feed(self):
         return {f"x{number}": array for number, array in enumerate(self.inputs)
-                if array is not None and not (number and self.fixed)}
+                if array is not None and (number == self.given or not self.fixed)}
 
 
 def floats(*numbers, shape=None):
@@ -200,6 +201,15 @@ def cases():
     # Of four channels one is before and two are behind.
     x = floats(1, 2, 3, 4, 5, shape=[1, 5, 1, 1])
     sums = floats(14, 30, 54, 50, 41, shape=[1, 5, 1, 1])
+    body = helper.make_graph(
+        [helper.make_node("Add", ["v", "v"], ["doubled"]),
+         helper.make_node("Constant", [], ["ends"], value=numpy_helper.from_array(numpy.array(False)))], "body",
+        [helper.make_tensor_value_info("i", TensorProto.INT64, []), helper.make_tensor_value_info("c", TensorProto.BOOL, []),
+         helper.make_tensor_value_info("v", TensorProto.FLOAT, [2])],
+        [helper.make_tensor_value_info("ends", TensorProto.BOOL, []),
+         helper.make_tensor_value_info("doubled", TensorProto.FLOAT, [2])])
+    yield Difference("Loop without a condition, whose body yields one that is false", "Loop",
+                     [ints(2), None, floats(1, 2)], [floats(4, 8)], {"body": body}, given=2)
     yield Difference("LRN of an even size", "LRN", [x], [x / (1 + sums / 4)],
                      {"size": 4, "alpha": 1.0, "beta": 1.0})
     row = "Pools, `SAME_...`, with a kernel shorter than its stride"

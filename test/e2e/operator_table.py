@@ -1,4 +1,4 @@
-"""The rows of operators.txt: ROWS maps a promised operator to what tests of all operators need to know of it."""
+"""The rows of operators.txt and the names of folded_operators.txt: ROWS maps a promised operator to what tests of all operators need to know of it."""
 # SPDX-License-Identifier: Apache-2.0
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +30,14 @@ def read(path):
     return rows
 
 
+def read_names(path):
+    lines = path.read_text().splitlines()
+    return {word for line in lines for word in line.split("#")[0].split()}
+
+
 ROWS = read(Path(__file__).with_name("operators.txt"))
+# Those that are taken out of a model where no run decides.
+FOLDED = read_names(Path(__file__).with_name("folded_operators.txt"))
 
 
 def families():

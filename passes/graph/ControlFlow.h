@@ -1,0 +1,128 @@
+// Control flow, sequences and optionals of one function, taken out of it as far as they are known
+// when the model is compiled.
+//
+// Operators are visited in order while sizes are inferred. What stands in an operator's place is
+// visited after it, so that one trip of a loop may decide whether there is another one.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "dialects/rt/Ledger.h"
+#include "passes/expand/Expander.h"
+#include "passes/graph/ShapeWalk.h"
+
+#include "llvm/ADT/StringSet.h"
+
+namespace cameo {
+
+/// The trips that one loop is unrolled for at most.
+inline constexpr int64_t kMostTrips = 16;
+/// The nodes that copies of bodies have in all at most, those of graphs within them included.
+inline constexpr int64_t kMostUnrolledNodes = 2000;
+
+/// Operators that are known by what they become, and need neither a shape rule nor a lowering, with
+/// what is not supported of them, for the documentation.
+const llvm::StringMap<llvm::StringRef> &foldedOperators();
+
+class ControlFlow {
+public:
+  ControlFlow(mlir::func::FuncOp function, llvm::StringRef pass);
+
+  /// Whether the function has anything to fold.
+  static bool isPresent(mlir::func::FuncOp function);
+  void run();
+
+private:
+  //===-- FoldControlFlow.cpp ---------------------------------------------------------------===//
+
+  /// Gives the first operation of what is in the operator's place, what follows it where that is
+  /// nothing, or the operator itself.
+  mlir::Operation *fold(mlir::Operation *op);
+  mlir::Operation *foldIf(onnx::IfOp op);
+  /// Makes a constant of what is known of an operator that was visited.
+  void foldKnown(mlir::Operation *op);
+  /// An integer or a boolean that is known when the model is compiled.
+  std::optional<int64_t> known(mlir::Value value);
+  /// Why it is not: what decides it.
+  std::string whyUnknown(mlir::Value value, const llvm::Twine &what, llvm::StringRef nearest);
+  /// Puts values into the place of the operator's results, and takes it out of the function.
+  mlir::Operation *replace(mlir::Operation *op, mlir::ValueRange values, mlir::Operation *before);
+  /// Notes that nobody has inferred yet what graphs declare of the values between.
+  void markDeclared(mlir::Operation *before, mlir::Operation *end);
+  /// Says why the operator stays; gives it. Without a reason, another one is told that is at fault.
+  mlir::Operation *keep(mlir::Operation *op, const llvm::Twine &why);
+  /// Takes an operation out of the function. It is erased in the end: maps have its results as keys.
+  void bury(mlir::Operation *op);
+  /// Operators of sequences and optionals that nothing needs any more.
+  void eraseUnused();
+
+  //===-- FoldLists.cpp ---------------------------------------------------------------------===//
+
+  using List = llvm::SmallVector<mlir::Value>;
+  /// Sequences and optionals: what is known of the result, or what is in the operator's place.
+  mlir::Operation *foldList(mlir::Operation *op);
+  const List *listOf(mlir::Value value) const;
+  mlir::Operation *foldConstruct(mlir::Operation *op);
+  mlir::Operation *foldInsert(mlir::Operation *op);
+  mlir::Operation *foldErase(mlir::Operation *op);
+  mlir::Operation *foldAt(mlir::Operation *op);
+  mlir::Operation *foldLength(mlir::Operation *op);
+  mlir::Operation *foldSplit(mlir::Operation *op);
+  mlir::Operation *foldConcat(mlir::Operation *op);
+  mlir::Operation *foldOptional(mlir::Operation *op);
+  mlir::Operation *foldGetElement(mlir::Operation *op);
+  mlir::Operation *foldHasElement(mlir::Operation *op);
+  mlir::Operation *foldIdentity(mlir::Operation *op);
+  /// A position among `count` places, counted from the front; nothing after the reason was kept.
+  std::optional<int64_t> position(mlir::Operation *op, unsigned operand, int64_t least,
+                                  int64_t most, int64_t otherwise);
+  mlir::Value constantOf(mlir::Operation *op, int64_t value, mlir::RankedTensorType type);
+
+  //===-- UnrollLoops.cpp -------------------------------------------------------------------===//
+
+  /// A loop on its way. Meanwhile its operands are those that it had, and behind them what each
+  /// trip yields: so they stay true when results of a trip become constants.
+  struct Unrolled {
+    llvm::SmallVector<mlir::Value> given;
+    mlir::Operation *before = nullptr; // the last operation in front of all copies
+    int64_t trips = 0, nodes = 0;
+    /// One trip that is not made, for the shapes of what would be collected.
+    bool isTrial = false;
+  };
+  enum class Next { Trip, End, Kept };
+
+  mlir::Operation *unroll(mlir::Operation *op);
+  Next next(mlir::Operation *op, Unrolled &loop);
+  Next nextOfLoop(mlir::Operation *op, Unrolled &loop);
+  Next nextOfScan(mlir::Operation *op, Unrolled &loop);
+  Next nextOfMap(mlir::Operation *op, Unrolled &loop);
+  Next refuse(mlir::Operation *op, Unrolled &loop, const llvm::Twine &why);
+  Next limited(mlir::Operation *op, Unrolled &loop, std::optional<int64_t> trips);
+  /// Copies the body for the next trip; false where the loop is refused.
+  bool copyBody(mlir::Operation *op, Unrolled &loop);
+  llvm::SmallVector<mlir::Value> arguments(mlir::Operation *op, Unrolled &loop);
+  mlir::Operation *finish(mlir::Operation *op, Unrolled &loop);
+  void record(mlir::Operation *op, int64_t trips);
+  mlir::Operation *finishMap(mlir::Operation *op, Unrolled &loop);
+  mlir::Value collect(mlir::Operation *op, Unrolled &loop, unsigned result, unsigned yielded,
+                      int64_t axis, bool backwards);
+  mlir::Value collectNothing(mlir::Operation *op, Unrolled &loop, unsigned result, unsigned yielded,
+                             int64_t axis);
+  void takeBack(mlir::Operation *op, Unrolled &loop);
+  mlir::Value yielded(mlir::Operation *op, const Unrolled &loop, int64_t trip, unsigned number);
+  mlir::Location numbered(mlir::Location location, int64_t trip);
+
+  mlir::func::FuncOp function;
+  llvm::StringRef pass;
+  rt::Ledger ledger;
+  ShapeWalk walk;
+  mlir::Value none;
+  llvm::DenseMap<mlir::Value, List> lists;
+  llvm::DenseMap<mlir::Value, mlir::Value> optionals; // null: without an element
+  llvm::DenseMap<mlir::Operation *, Unrolled> loops;
+  llvm::StringSet<> names; // of nodes
+  int64_t unrolledNodes = 0;
+  llvm::SmallVector<mlir::Operation *> buried;
+};
+
+} // namespace cameo

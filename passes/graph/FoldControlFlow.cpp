@@ -1,0 +1,226 @@
+// Folds control flow, sequences and optionals that are known when the model is compiled.
+//
+//   %0 = onnx.If(%true) ({ onnx.Yield(%a) }, { %1 = onnx.Relu(%x); onnx.Yield(%1) })
+//     ==>
+//   %1 = onnx.Relu(%x)
+//
+// An If becomes the branch that is taken, a loop a copy of its body for each trip
+// (UnrollLoops.cpp); what reads a sequence or an optional reads the tensors in it (FoldLists.cpp).
+//
+// Sizes are inferred on the way, of what was in a branch or a body, too: the condition of one If
+// may be known from the shape of another one's result. What is known of a node becomes a constant
+// as soon as it was visited, so that the condition of the next trip is.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "dialects/onnx/shape/NodeText.h"
+#include "passes/Statistics.h"
+#include "passes/graph/ConstantFolding.h"
+#include "passes/graph/ControlFlow.h"
+
+using namespace mlir;
+
+namespace cameo {
+
+#define GEN_PASS_DEF_FOLDCONTROLFLOW
+#include "passes/Passes.h.inc"
+
+/// The bytes that a constant made on the way has at most: enough for conditions and positions.
+/// Larger ones are folded later.
+static constexpr int64_t kMostKnownBytes = 4096;
+
+const llvm::StringMap<StringRef> &foldedOperators() {
+  static const llvm::StringMap<StringRef> table = [] {
+    StringRef positions = "a position that only a run knows";
+    StringRef lists = "as an input or output of the model";
+    StringRef trips = "trips that only a run knows; more than 16 of them; more than 2,000 nodes of "
+                      "all copies";
+    return llvm::StringMap<StringRef>{
+        {"ConcatFromSequence", ""},
+        {"If", "a condition that only a run knows"},
+        {"Loop", trips},
+        {"Optional", lists},
+        {"OptionalGetElement", ""},
+        {"OptionalHasElement", ""},
+        {"Scan", trips},
+        {"SequenceAt", positions},
+        {"SequenceConstruct", lists},
+        {"SequenceEmpty", lists},
+        {"SequenceErase", positions},
+        {"SequenceInsert", positions},
+        {"SequenceLength", ""},
+        {"SequenceMap", "more than 16 tensors; more than 2,000 nodes of all copies"},
+        {"SplitToSequence", "sizes that only a run knows"},
+    };
+  }();
+  return table;
+}
+
+static bool isFoldable(Operation *op) {
+  return isa<onnx::OnnxDialect>(op->getDialect()) &&
+         foldedOperators().contains(op->getName().stripDialect());
+}
+
+ControlFlow::ControlFlow(func::FuncOp function, StringRef pass)
+    : function(function), pass(pass), ledger(function), walk(function) {}
+
+bool ControlFlow::isPresent(func::FuncOp function) {
+  return llvm::any_of(function.getOps(), [](Operation &op) { return isFoldable(&op); });
+}
+
+/// Takes an inferred type, unless a declaration contradicts it, which is warned of later.
+static void refine(OpResult result, RankedTensorType inferred) {
+  auto declared = dyn_cast<RankedTensorType>(result.getType());
+  if (!declared || succeeded(verifyCompatibleShape(declared, inferred)))
+    result.setType(inferred);
+}
+
+void ControlFlow::run() {
+  OpBuilder b = OpBuilder::atBlockBegin(&function.getBody().front());
+  auto absent = b.create<onnx::NoneOp>(function.getLoc(), b.getNoneType(), ValueRange());
+  none = absent->getResult(0);
+  function.walk([&](Operation *op) {
+    if (std::optional<StringRef> name = onnx::nodeName(op))
+      names.insert(*name);
+  });
+  walk.run(
+      [&](Operation *op) {
+        for (OpResult result : op->getResults())
+          if (std::optional<onnx::Sizes> sizes = walk.shapes.find(result))
+            refine(result, inferredType(result, *sizes));
+        foldKnown(op);
+      },
+      [&](Operation *op) { return fold(op); });
+  eraseUnused();
+  for (Operation *op : buried)
+    op->destroy();
+  if (none.use_empty())
+    absent->erase();
+  updateFunctionType(function);
+}
+
+Operation *ControlFlow::fold(Operation *op) {
+  if (auto choice = dyn_cast<onnx::IfOp>(op))
+    return foldIf(choice);
+  if (isa<onnx::LoopOp, onnx::ScanOp, onnx::SequenceMapOp>(op))
+    return unroll(op);
+  return foldList(op);
+}
+
+Operation *ControlFlow::foldIf(onnx::IfOp op) {
+  std::optional<int64_t> condition = known(op.getCond());
+  if (!condition)
+    return op;
+  Block &branch = (*condition ? op.getThenBranch() : op.getElseBranch()).front();
+  Operation *yield = branch.getTerminator(), *before = op->getPrevNode();
+  ledger.applied("fold", op.getLoc(),
+                 *condition ? "replaced by its then-branch" : "replaced by its else-branch",
+                 "its condition is known");
+  count(function.getContext(), pass, "folded");
+  SmallVector<Value> yielded(yield->getOperands());
+  yield->erase();
+  op->getBlock()->getOperations().splice(Block::iterator(op), branch.getOperations());
+  return replace(op, yielded, before);
+}
+
+/// The operation behind one, or the first one of the block.
+static Operation *behind(Operation *before, Block *block) {
+  return before ? before->getNextNode() : &block->front();
+}
+
+void ControlFlow::markDeclared(Operation *before, Operation *end) {
+  for (Operation *op = behind(before, end->getBlock()); op != end; op = op->getNextNode())
+    if (!isa<onnx::ConstantOp, onnx::NoneOp>(op))
+      op->setAttr(kDeclaredShapeAttr, UnitAttr::get(op->getContext()));
+}
+
+Operation *ControlFlow::replace(Operation *op, ValueRange values, Operation *before) {
+  markDeclared(before, op);
+  Operation *first = behind(before, op->getBlock());
+  // A graph rarely declares what it yields, since its operator does.
+  for (auto [value, result] : llvm::zip(values, op->getResults()))
+    if (auto type = dyn_cast<RankedTensorType>(result.getType());
+        type && isa<UnrankedTensorType>(value.getType()) && value.getDefiningOp())
+      value.setType(type);
+  op->replaceAllUsesWith(values);
+  Operation *now = first == op ? op->getNextNode() : first;
+  bury(op);
+  return now;
+}
+
+Operation *ControlFlow::keep(Operation *op, const Twine &why) {
+  op->setAttr(kUnexpandedAttr, StringAttr::get(op->getContext(), why));
+  return op;
+}
+
+void ControlFlow::bury(Operation *op) {
+  op->remove();
+  op->dropAllReferences();
+  buried.push_back(op);
+}
+
+std::optional<int64_t> ControlFlow::known(Value value) {
+  FailureOr<onnx::Sizes> values = walk.shapes.host.tryValues(value, 1);
+  if (failed(values) || values->size() != 1)
+    return std::nullopt;
+  return getConstantIntValue(values->front());
+}
+
+std::string ControlFlow::whyUnknown(Value value, const Twine &what, StringRef nearest) {
+  if (!walk.shapes.find(value))
+    return ""; // a node before it is refused
+  bool isOpen = succeeded(walk.shapes.host.tryValues(value, 1));
+  return (what +
+          (isOpen ? " depends on sizes or numbers that only a run knows; nearest supported: sizes "
+                    "fixed with --shapes, or "
+                  : " is computed from what only a run knows; nearest supported: ") +
+          nearest)
+      .str();
+}
+
+void ControlFlow::foldKnown(Operation *op) {
+  if (op->use_empty() || op->getNumRegions() || op->hasAttr(kKeptUnfoldedAttr))
+    return;
+  SmallVector<ElementsAttr> values;
+  int64_t growth;
+  if (FailureOr<SmallVector<ElementsAttr>> folded =
+          foldToConstants(op, kMostKnownBytes, /*reclaim=*/false, growth);
+      succeeded(folded))
+    values = *folded;
+  else if (ElementsAttr integers = knownIntegers(op, walk.shapes))
+    values = {integers};
+  else
+    return;
+  OpBuilder b(op);
+  for (auto [result, value] : llvm::zip(op->getResults(), values))
+    if (!result.use_empty())
+      result.replaceAllUsesWith(createConstant(b, op->getLoc(), value));
+  bury(op);
+}
+
+void ControlFlow::eraseUnused() {
+  SmallVector<Operation *> known;
+  for (Operation &op : function.getBody().front())
+    if (op.getNumResults() && llvm::all_of(op.getResults(), [&](Value value) {
+          return lists.contains(value) || optionals.contains(value);
+        }))
+      known.push_back(&op);
+  for (Operation *op : llvm::reverse(known))
+    if (op->use_empty())
+      op->erase();
+    else
+      keep(op, ""); // what reads it is what cannot be compiled
+}
+
+namespace {
+
+struct FoldControlFlow : impl::FoldControlFlowBase<FoldControlFlow> {
+  void runOnOperation() override {
+    if (!ControlFlow::isPresent(getOperation()))
+      return markAllAnalysesPreserved();
+    ControlFlow(getOperation(), getArgument()).run();
+  }
+};
+
+} // namespace
+
+} // namespace cameo
