@@ -7,6 +7,7 @@
 #include "dialects/onnx/Interfaces.h"
 #include "passes/expand/Expander.h"
 #include "passes/graph/ConstantFolding.h"
+#include "passes/graph/ControlFlow.h"
 #include "passes/linalg/Lowering.h"
 #include "passes/precision/NumberRanges.h"
 
@@ -27,7 +28,9 @@ static StringRef problemOf(OperationName op) {
   bool hasShape = op.hasInterface<onnx::ShapeRuleInterface>();
   bool isLowered = op.hasInterface<LoweringInterface>();
   bool isExpanded = op.hasInterface<ExpansionInterface>();
-  bool isRefused = op.hasInterface<onnx::NearestFormInterface>();
+  // What is folded where no run decides is refused where one does.
+  bool isRefused = op.hasInterface<onnx::NearestFormInterface>() ||
+                   foldedOperators().contains(op.stripDialect());
   if (isLowered && !hasShape && op.getTypeID() != TypeID::get<onnx::ConstantOp>())
     return "has a lowering, but no shape rule";
   if (hasShape && !isLowered)

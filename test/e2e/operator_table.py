@@ -1,4 +1,5 @@
-"""The rows of operators.txt and the names of folded_operators.txt: ROWS maps a promised operator to what tests of all operators need to know of it."""
+"""The rows of operators.txt and the names of folded_operators.txt: ROWS maps a promised operator to what tests of all
+operators need to know of it."""
 # SPDX-License-Identifier: Apache-2.0
 from dataclasses import dataclass
 from pathlib import Path
