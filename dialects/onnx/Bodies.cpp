@@ -1,5 +1,5 @@
-// Whether the graphs of control flow fit their operator: how many values they take and yield, and of
-// which types.
+// The check that graphs of control flow fit their operator: in the number of values that they take
+// and yield, and in the types of these.
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/onnx/Bodies.h"
 
@@ -15,7 +15,7 @@ public:
   explicit BodyCheck(Operation *op) : op(op) {}
 
   std::string run() {
-    // What has no terminator yet, the verifier of its region tells.
+    // A region without a terminator is told of by its own verifier.
     for (Region &region : op->getRegions())
       if (!llvm::hasSingleElement(region) || region.front().empty() ||
           !isa<YieldOp>(region.front().back()))
@@ -45,7 +45,7 @@ private:
     return std::to_string(count) + (count == 1 ? " output" : " outputs");
   }
 
-  /// How many values a graph takes and yields.
+  /// Compares the numbers of values that a graph takes and yields.
   void counts(StringRef name, unsigned region, size_t inputs, size_t outputs) {
     auto differ = [&](size_t has, size_t needed, const char *what) {
       if (has != needed)

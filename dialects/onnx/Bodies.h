@@ -1,4 +1,4 @@
-// Whether the graphs of control flow fit their operator.
+// The check that graphs of control flow fit their operator.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace cameo::onnx {
 
-/// What is wrong with the inputs and outputs of an operator's graphs, or an empty string.
+/// Says what is wrong with the inputs and outputs of an operator's graphs; an empty string if nothing is.
 std::string bodyProblem(mlir::Operation *op);
 
 } // namespace cameo::onnx

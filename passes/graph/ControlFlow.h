@@ -28,7 +28,7 @@ class ControlFlow {
 public:
   ControlFlow(mlir::func::FuncOp function, llvm::StringRef pass);
 
-  /// Whether the function has anything to fold.
+  /// True if the function has anything to fold.
   static bool isPresent(mlir::func::FuncOp function);
   void run();
 
@@ -43,7 +43,7 @@ private:
   void foldKnown(mlir::Operation *op);
   /// An integer or a boolean that is known when the model is compiled.
   std::optional<int64_t> known(mlir::Value value);
-  /// Why it is not: what decides it.
+  /// Says why it is not: because of sizes, or of data.
   std::string whyUnknown(mlir::Value value, const llvm::Twine &what, llvm::StringRef nearest);
   /// Puts values into the place of the operator's results, and takes it out of the function.
   mlir::Operation *replace(mlir::Operation *op, mlir::ValueRange values, mlir::Operation *before);
@@ -85,7 +85,8 @@ private:
   struct Unrolled {
     llvm::SmallVector<mlir::Value> given;
     mlir::Operation *before = nullptr; // the last operation in front of all copies
-    int64_t trips = 0, nodes = 0;
+    int64_t othersNodes = 0;           // those of all copies that were made before
+    int64_t trips = 0;
     /// One trip that is not made, for the shapes of what would be collected.
     bool isTrial = false;
   };

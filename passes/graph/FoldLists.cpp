@@ -185,7 +185,7 @@ Operation *ControlFlow::foldSplit(Operation *op) {
   if (!hasSplit && !expander.integer("keepdims", 1))
     for (Value &part : made)
       part = expander.squeeze(part, axis);
-  // Of which the list is known once its parts are visited.
+  // Its list is known once the parts are visited.
   return replace(op, expander.emit("SequenceConstruct", made), before);
 }
 

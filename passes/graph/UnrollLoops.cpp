@@ -39,10 +39,10 @@ static constexpr StringLiteral kNothingKnown =
 
 static Block &bodyOf(Operation *op) { return op->getRegion(0).front(); }
 
-/// What a loop has in front of the values that it carries.
+/// The inputs of a loop in front of the values that it carries.
 static unsigned carriedFrom(Operation *op) { return isa<onnx::LoopOp>(op) ? 2 : 0; }
 
-/// Values that each trip takes from the one before.
+/// The number of values that each trip takes from the one before.
 static unsigned carriedCount(Operation *op, size_t operands) {
   if (auto scan = dyn_cast<onnx::ScanOp>(op))
     return operands - scan.getNumScanInputs();
@@ -85,10 +85,9 @@ ControlFlow::Next ControlFlow::limited(Operation *op, Unrolled &loop,
   int64_t each = countNodes(bodyOf(op));
   int64_t ahead = trips ? *trips - loop.trips : 1;
   if (unrolledNodes + ahead * each > kMostUnrolledNodes) {
-    std::string others =
-        unrolledNodes == loop.nodes
-            ? ""
-            : ", beside " + std::to_string(unrolledNodes - loop.nodes) + " of other loops";
+    std::string others = loop.othersNodes == 0
+                             ? ""
+                             : ", beside " + std::to_string(loop.othersNodes) + " of other loops";
     return refuse(op, loop,
                   "makes " + Twine(trips ? "" : "at least ") +
                       Twine(trips ? *trips : loop.trips + 1) + " trips of " + Twine(each) +
@@ -98,7 +97,7 @@ ControlFlow::Next ControlFlow::limited(Operation *op, Unrolled &loop,
   return Next::Trip;
 }
 
-/// Whether the body only hands its condition on, or always goes on.
+/// True of a body that only hands its condition on, or always goes on.
 static bool alwaysGoesOn(Operation *op) {
   Block &body = bodyOf(op);
   Value condition = body.getTerminator()->getOperand(0);
@@ -109,7 +108,7 @@ static bool alwaysGoesOn(Operation *op) {
 
 ControlFlow::Next ControlFlow::nextOfLoop(Operation *op, Unrolled &loop) {
   Value count = loop.given[0], first = loop.given[1];
-  // What a body yields as its condition counts only where the loop was given one.
+  // The condition that a body yields counts only where the loop was given one.
   bool hasCount = !onnx::isAbsent(count), hasCondition = !onnx::isAbsent(first);
   if (!hasCount && !hasCondition)
     return refuse(op, loop,
@@ -260,7 +259,7 @@ Location ControlFlow::numbered(Location location, int64_t trip) {
   return NameLoc::get(StringAttr::get(function.getContext(), unique), name.getChildLoc());
 }
 
-/// Types that were not known in the body, because those of what it reads were not.
+/// Infers types that were not known in the body, because those of what it reads were not.
 static void inferTypes(Operation *op) {
   const onnx::OpSchema *schema = onnx::schemaOf(op);
   if (!schema || llvm::none_of(op->getResultTypes(), llvm::IsaPred<onnx::AnyType>))
@@ -295,13 +294,12 @@ bool ControlFlow::copyBody(Operation *op, Unrolled &loop) {
     operands.push_back(map.lookupOrDefault(value));
   op->setOperands(operands);
   ++loop.trips;
-  int64_t nodes = countNodes(body);
-  loop.nodes += nodes;
-  unrolledNodes += nodes;
+  unrolledNodes += countNodes(body);
   return true;
 }
 
-/// Whether the loop joins results of all trips, so that it needs the shape of one if there is none.
+/// True of a loop that joins results of all trips, so that it needs the shape of one if there is
+/// none.
 static bool collects(Operation *op, unsigned carried) {
   return !isa<onnx::SequenceMapOp>(op) &&
          llvm::any_of(op->getResults().drop_front(carried),
@@ -314,8 +312,8 @@ void ControlFlow::takeBack(Operation *op, Unrolled &loop) {
   op->setOperands(loop.given);
   while (op->getPrevNode() != loop.before)
     bury(op->getPrevNode());
-  unrolledNodes -= loop.nodes;
-  loop.nodes = loop.trips = 0;
+  unrolledNodes = loop.othersNodes;
+  loop.trips = 0;
 }
 
 Value ControlFlow::collect(Operation *op, Unrolled &loop, unsigned result, unsigned number,
@@ -331,7 +329,7 @@ Value ControlFlow::collect(Operation *op, Unrolled &loop, unsigned result, unsig
   return parts.size() == 1 ? parts.front() : expander.concat(parts, axis);
 }
 
-/// Of no trips: nothing, in the shape that the trip has that is not made.
+/// The parts of no trip: nothing, in the shape that they have in the trip that is not made.
 Value ControlFlow::collectNothing(Operation *op, Unrolled &loop, unsigned result, unsigned number,
                                   int64_t axis) {
   Type element;
@@ -412,7 +410,7 @@ Operation *ControlFlow::finish(Operation *op, Unrolled &loop) {
       before = copy->getPrevNode();
       bury(copy);
     }
-    unrolledNodes -= loop.nodes;
+    unrolledNodes = loop.othersNodes;
   }
   return replace(op, values, before);
 }
@@ -422,7 +420,7 @@ Operation *ControlFlow::unroll(Operation *op) {
   auto [entry, isNew] = loops.try_emplace(op);
   Unrolled &loop = entry->second;
   if (isNew)
-    loop = {SmallVector<Value>(op->getOperands()), op->getPrevNode()};
+    loop = {SmallVector<Value>(op->getOperands()), op->getPrevNode(), unrolledNodes};
   while (!loop.isTrial) {
     Next way = next(op, loop);
     if (way == Next::Kept)

@@ -167,6 +167,12 @@ def loops():
     called.functions.append(helper.make_function("local", "Twice", ["a"], ["b"], made, opsets[:1]))
     called.opset_import.append(opsets[1])
     yield "function", called
+    # Nodes of the trip that is not made do not count, nor do those of a loop in it.
+    chain = [node("Neg", ["u"], "b0"), *(node("Neg", [f"b{i}"], f"b{i + 1}") for i in range(99))]
+    long = loop("n16", "", ["x"], ["part"], body(chain, ("u",), ("b99",), prefix="b"))
+    again = body([*chain[:60]], ("u",), ("b59",), prefix="c")
+    yield "no-trip-of-many-nodes", model([loop("n0", "", [], ["parts"], body([long], (), (("part", FLOAT, [2, 3]),))),
+                                          loop("n16", "", ["x"], ["y"], again)], BOTH)
     for opset in (11, 13, 16, 19, 21, 25):
         made = [node("Exp", ["v"], "v2")]
         yield f"opset-{opset}", model([loop("n2", "", ["x"], BOTH, body(made, outputs=("v2", "v2")))], BOTH,
