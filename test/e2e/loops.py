@@ -14,12 +14,11 @@ from onnx import TensorProto, helper, numpy_helper
 import artefact
 import harness
 import reference
-from node_tests import read_words
+from operator_table import FOLDED
 
 FLOAT, BOOL, INT64 = TensorProto.FLOAT, TensorProto.BOOL, TensorProto.INT64
 BOTH = ["y", "parts"]
 X = numpy.arange(6, dtype=numpy.float32).reshape(2, 3) / 4 - 1
-FOLDED = set(read_words(harness.SOURCE / "test" / "e2e" / "folded_operators.txt"))
 WEIGHTS = {"n0": numpy.array(0), "n1": numpy.array(1), "n2": numpy.array(2), "n3": numpy.array(3),
            "n16": numpy.array(16), "n17": numpy.array(17), "m1": numpy.array(-1), "most": numpy.array(2**63 - 1),
            "yes": numpy.array(True), "no": numpy.array(False), "one": numpy.ones(1, numpy.float32),

@@ -15,7 +15,8 @@ from onnx import TensorProto, helper, numpy_helper
 
 import artefact
 import harness
-from loops import FOLDED, differ
+from loops import differ
+from operator_table import FOLDED
 
 FLOAT, BOOL, INT64 = TensorProto.FLOAT, TensorProto.BOOL, TensorProto.INT64
 FIRST, MODELS, EACH = 1, 90, 8
