@@ -28,8 +28,11 @@ static void writeLine(json::Object object) {
 }
 
 Messages Messages::of(llvm::ArrayRef<const char *> arguments) {
-  return Messages(llvm::is_contained(arguments, StringRef("--message-format=json")) ? Format::Json
-                                                                                    : Format::Text);
+  bool isJson = llvm::is_contained(arguments, StringRef("--message-format=json"));
+  for (size_t i = 0; i + 1 < arguments.size(); ++i)
+    isJson |=
+        StringRef(arguments[i]) == "--message-format" && StringRef(arguments[i + 1]) == "json";
+  return Messages(isJson ? Format::Json : Format::Text);
 }
 
 void Messages::operator()(const CompileMessage &message) const {

@@ -34,6 +34,7 @@
 
 #include <csignal>
 #include <malloc.h>
+#include <unistd.h>
 
 using namespace mlir;
 using namespace cameo;
@@ -57,13 +58,18 @@ bool isOfSystem(const llvm::Error &error) {
   return found;
 }
 
+/// Why a file cannot be read; success where it can.
+std::error_code readability(StringRef path) {
+  return access(path.str().c_str(), R_OK) == 0 ? std::error_code()
+                                               : std::error_code(errno, std::generic_category());
+}
+
 llvm::Error checkInput(StringRef path) {
   if (isStream(path))
     return llvm::Error::success();
-  std::error_code error = llvm::sys::fs::access(path, llvm::sys::fs::AccessMode::Exist);
-  if (error)
+  if (std::error_code error = readability(path))
     return llvm::createStringError(error, "cannot open '" + path + "': " + error.message());
-  if (llvm::sys::fs::is_directory(path))
+  if (llvm::sys::fs::is_directory(path) || isDevice(path))
     return llvm::createStringError(std::make_error_code(std::errc::is_a_directory),
                                    "cannot open '" + path + "': not a regular file");
   return llvm::Error::success();
@@ -89,11 +95,14 @@ llvm::Error checkNamedFiles(const CameocOptions &options) {
   for (auto [what, path] : files) {
     if (path.empty())
       continue;
-    if (std::error_code error = llvm::sys::fs::access(path, llvm::sys::fs::AccessMode::Exist))
+    if (std::error_code error = readability(path))
       return llvm::createStringError(error, what + " '" + path + "': " + error.message());
     if (isDevice(path))
       return llvm::createStringError(what + " '" + path + "': not a regular file");
   }
+  const std::string &ptxas = options.pipeline.ptxas;
+  if (!ptxas.empty() && !llvm::sys::fs::can_execute(ptxas))
+    return llvm::createStringError("no executable ptxas at " + ptxas);
   if (llvm::Error error = checkCalibrationCache(options.calibration))
     return error;
   if (llvm::sys::fs::is_directory(options.output))
@@ -525,7 +534,7 @@ int main(int argc, char **argv) {
       return failed(ranges.write(options->output)) ? Usage : Good;
   } else if (const std::string &file = options->pipeline.precision.ranges; !file.empty()) {
     if (failed(ranges.read(file)))
-      return Negative;
+      return Usage;
   }
   options->pipeline.precision.recorded = ranges.recorded();
   std::optional<AccuracyResult> accuracy;
