@@ -29,8 +29,8 @@ static StringRef problemOf(OperationName op) {
   bool isLowered = op.hasInterface<LoweringInterface>();
   bool isExpanded = op.hasInterface<ExpansionInterface>();
   // What is folded where no run decides is refused where one does.
-  bool isRefused = op.hasInterface<onnx::NearestFormInterface>() ||
-                   foldedOperators().contains(op.stripDialect());
+  bool isRefused =
+      op.hasInterface<onnx::NearestFormInterface>() || op.hasInterface<ControlFlowInterface>();
   if (isLowered && !hasShape && op.getTypeID() != TypeID::get<onnx::ConstantOp>())
     return "has a lowering, but no shape rule";
   if (hasShape && !isLowered)
@@ -70,6 +70,7 @@ void registerOperatorInterfaces(DialectRegistry &registry) {
     auto relu = RegisteredOperationName::lookup(TypeID::get<onnx::ReluOp>(), context);
     if (relu->hasInterface<LoweringInterface>())
       return;
+    attachControlFlow(*context);
     attachFolds(*context);
     attachSimplifications(*context);
     attachExpansions(*context);

@@ -430,17 +430,17 @@ void listOperators(raw_ostream &output) {
   output << "| Operator | Not supported of it |\n|---|---|\n";
   MLIRContext context(MLIRContext::Threading::DISABLED);
   loadOperators(context);
-  std::map<StringRef, StringRef> limits;
-  for (const auto &entry : foldedOperators())
-    limits[entry.first()] = entry.second;
   for (OperationName op : operatorsOf(context)) {
     const LoweringRow *lowering = onnx::rowOf<LoweringModel>(op);
     const ExpansionRow *expansion = onnx::rowOf<ExpansionModel>(op);
-    if (lowering || expansion)
-      limits[op.stripDialect()] = lowering ? lowering->limits : expansion->limits;
+    const StringRef *folded = onnx::rowOf<ControlFlowModel>(op);
+    if (lowering || expansion || folded)
+      output << "| " << op.stripDialect() << " | "
+             << (lowering    ? lowering->limits
+                 : expansion ? expansion->limits
+                             : *folded)
+             << " |\n";
   }
-  for (auto [name, notSupported] : limits)
-    output << "| " << name << " | " << notSupported << " |\n";
 }
 
 void listPrecisionPolicy(raw_ostream &output) {

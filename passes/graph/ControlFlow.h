@@ -9,6 +9,7 @@
 
 #include "dialects/rt/Ledger.h"
 #include "passes/expand/Expander.h"
+#include "passes/graph/ConstantFolding.h"
 #include "passes/graph/ShapeWalk.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -20,9 +21,13 @@ inline constexpr int64_t kMostTrips = 16;
 /// The nodes that copies of bodies have in all at most, those of graphs within them included.
 inline constexpr int64_t kMostUnrolledNodes = 2000;
 
-/// Operators that are known by what they become, and need neither a shape rule nor a lowering, with
-/// what is not supported of them, for the documentation.
-const llvm::StringMap<llvm::StringRef> &foldedOperators();
+struct ControlFlowModel : ControlFlowInterface::FallbackModel<ControlFlowModel> {
+  llvm::StringRef row; // what is not supported
+  llvm::StringRef limits(mlir::Operation *) const { return row; }
+};
+
+/// Attaches control flow, sequences and optionals.
+void attachControlFlow(mlir::MLIRContext &context);
 
 class ControlFlow {
 public:

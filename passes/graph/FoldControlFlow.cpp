@@ -28,43 +28,27 @@ namespace cameo {
 /// Larger ones are folded later.
 static constexpr int64_t kMostKnownBytes = 4096;
 
-const llvm::StringMap<StringRef> &foldedOperators() {
-  static const llvm::StringMap<StringRef> table = [] {
-    StringRef positions = "a position that only a run knows";
-    StringRef lists = "as an input or output of the model";
-    StringRef trips = "trips that only a run knows; more than 16 of them; more than 2,000 nodes of "
-                      "all copies";
-    return llvm::StringMap<StringRef>{
-        {"ConcatFromSequence", ""},
-        {"If", "a condition that only a run knows"},
-        {"Loop", trips},
-        {"Optional", lists},
-        {"OptionalGetElement", ""},
-        {"OptionalHasElement", ""},
-        {"Scan", trips},
-        {"SequenceAt", positions},
-        {"SequenceConstruct", lists},
-        {"SequenceEmpty", lists},
-        {"SequenceErase", positions},
-        {"SequenceInsert", positions},
-        {"SequenceLength", ""},
-        {"SequenceMap", "more than 16 tensors; more than 2,000 nodes of all copies"},
-        {"SplitToSequence", "sizes that only a run knows"},
-    };
-  }();
-  return table;
-}
-
-static bool isFoldable(Operation *op) {
-  return isa<onnx::OnnxDialect>(op->getDialect()) &&
-         foldedOperators().contains(op->getName().stripDialect());
+void attachControlFlow(MLIRContext &context) {
+  using namespace onnx;
+  OperatorRows<ControlFlowModel> rows(context);
+  StringRef positions = "a position that only a run knows";
+  StringRef lists = "as an input or output of the model";
+  rows.add<IfOp>("a condition that only a run knows");
+  rows.add<LoopOp, ScanOp>(
+      "trips that only a run knows; more than 16 of them; more than 2,000 nodes of all copies");
+  rows.add<SequenceMapOp>("more than 16 tensors; more than 2,000 nodes of all copies");
+  rows.add<OptionalOp, SequenceConstructOp, SequenceEmptyOp>(lists);
+  rows.add<SequenceAtOp, SequenceEraseOp, SequenceInsertOp>(positions);
+  rows.add<SplitToSequenceOp>("sizes that only a run knows");
+  rows.add<ConcatFromSequenceOp, OptionalGetElementOp, OptionalHasElementOp, SequenceLengthOp>("");
 }
 
 ControlFlow::ControlFlow(func::FuncOp function, StringRef pass)
     : function(function), pass(pass), ledger(function), walk(function) {}
 
 bool ControlFlow::isPresent(func::FuncOp function) {
-  return llvm::any_of(function.getOps(), [](Operation &op) { return isFoldable(&op); });
+  return llvm::any_of(function.getOps(),
+                      [](Operation &op) { return isa<ControlFlowInterface>(op); });
 }
 
 /// Takes an inferred type, unless a declaration contradicts it, which is warned of later.

@@ -18,6 +18,16 @@ def FoldInterface : OpInterface<"FoldInterface"> {
     }], "bool", "isElementwise">];
 }
 
+def ControlFlowInterface : OpInterface<"ControlFlowInterface"> {
+  let cppNamespace = "::cameo";
+  let description = [{
+    An operator that holds graphs, or works on sequences or optionals: it is taken out of a model where no run decides
+    what becomes of it, and needs neither a shape rule nor a lowering.
+  }];
+  let methods = [
+    InterfaceMethod<"What is not supported of it, for the documentation.", "::llvm::StringRef", "limits">];
+}
+
 def SimplificationInterface : OpInterface<"SimplificationInterface"> {
   let cppNamespace = "::cameo";
   let description = [{

@@ -70,7 +70,7 @@ LogicalResult ShapeWalk::checkOperator(Operation *op) {
     for (Region &region : op->getRegions())
       region.walk<WalkOrder::PreOrder>([&](Operation *nested) {
         // Of control flow within it nothing is known.
-        if (foldedOperators().contains(nested->getName().stripDialect()))
+        if (isa<ControlFlowInterface>(nested))
           return WalkResult::advance();
         (void)checkOperator(nested);
         return nested->getNumRegions() ? WalkResult::skip() : WalkResult::advance();
