@@ -149,8 +149,9 @@ def FoldScalesIntoWeights : Pass<"cameo-fold-scales-into-weights", "::mlir::func
   let description = [{
     Mul and Div by a constant of one number per channel go into the constant weights of the Conv,
     ConvTranspose, Gemm or MatMul before or behind them, also past an Add of a constant; Add and Sub
-    behind those with a bias go into that, and so do batch normalizations. In front of a product they stay, with
-    their factor: (x - 101325) / 700 must be done before anything is rounded, and costs nothing where it is fused. Of a chain of factors or of shifts one is left, where it has no more numbers
+    behind those with a bias go into that, and so do batch normalizations. In front of a product they stay:
+    x - 0.5 is done before anything is rounded, and costs nothing where it is fused. So does the factor where they are
+    beyond 8 in its units, as in (x - 101325) / 700. Of a chain of factors or of shifts one is left, where it has no more numbers
     than the largest. Computed in double and rounded once, so that results agree to rounding: constants
     stay apart where on the way they come to more than 8 times what they come to in the end, or factors
     to 8 times more than 1 and their product or less than both. No factor goes into weights that is

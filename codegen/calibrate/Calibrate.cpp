@@ -544,6 +544,16 @@ llvm::Error Calibration::choose() {
     if (!choice.chosen.correctsBiases)
       result.inputs.reset();
   }
+  // Such results are seldom of use, and data in other units than the model's are a common reason.
+  constexpr double kUsefulSqnr = 10; // dB
+  double sqnr = choice.chosen.sqnrOfAll;
+  if (sqnr < kUsefulSqnr && sqnr > -QuantizationChoice::kMostSqnr)
+    compiler.warn(
+        llvm::formatv(
+            "calibration: INT8 leaves outputs {0:f1} dB of signal over noise; --accuracy=20dB "
+            "keeps what needs more bits",
+            sqnr)
+            .str());
   result.choice = std::move(choice);
   return llvm::Error::success();
 }

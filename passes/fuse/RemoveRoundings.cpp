@@ -54,6 +54,16 @@ bool widens(OpOperand &use) {
   });
 }
 
+/// Whether what is made of the value is multiplied by a product or reduced, in the same dispatch. What comes in front of
+/// that is read, packed and converted in ways of the schedule's own.
+bool isSummed(Value value) {
+  return llvm::any_of(value.getUsers(), [](Operation *user) {
+    auto reader = dyn_cast<linalg::GenericOp>(user);
+    return !isa<kernel::YieldOp>(user) &&
+           (!reader || !isElementwise(reader) || isSummed(reader.getResult(0)));
+  });
+}
+
 /// Lets the readers have what was rounded.
 void widenReads(Value rounded, Value wide) {
   for (OpOperand &use : llvm::make_early_inc_range(rounded.getUses())) {
@@ -107,7 +117,8 @@ struct RemoveRoundings : impl::RemoveRoundingsBase<RemoveRoundings> {
     for (linalg::GenericOp op : operations) {
       arith::TruncFOp rounding = roundingOf(op);
       Value result = op.getResult(0);
-      if (!rounding || result.use_empty() || !llvm::all_of(result.getUses(), widens))
+      if (!rounding || result.use_empty() || !llvm::all_of(result.getUses(), widens) ||
+          isSummed(result))
         continue;
       widenReads(result, withoutRounding(op, rounding));
       auto empty = op.getDpsInitOperand(0)->get().getDefiningOp<tensor::EmptyOp>();

@@ -16,6 +16,7 @@
 #include "passes/graph/Weights.h"
 
 #include <cmath>
+#include <numeric>
 
 using namespace mlir;
 
@@ -280,11 +281,10 @@ private:
   }
 
   /// Factors, into the product that alone reads their result. A shift stays in front of what rounds: it may leave little
-  /// of what it is added to, and is done with what makes or reads the value. So does its factor, as the two normalise.
+  /// of what it is added to, and is done with what makes or reads the value.
   bool foldBefore(const Arithmetic &arithmetic, std::string &why) {
     Value result = arithmetic.op->getResult(0);
-    std::optional<Arithmetic> before = Arithmetic::of(arithmetic.x.getDefiningOp());
-    if (!arithmetic.multiplies || (before && !before->multiplies) || !result.hasOneUse() ||
+    if (!arithmetic.multiplies || !result.hasOneUse() ||
         result.use_begin()->getOperandNumber() != 0)
       return false;
     FailureOr<Weighted> weighted = Weighted::of(*result.user_begin());
@@ -295,10 +295,33 @@ private:
       return false;
     std::optional<std::vector<double>> given =
         weighted->perChannel(arithmetic.constant, Side::Input, *rank);
-    if (!given || !foldFactorsBefore(*weighted, arithmetic.numbers(*given), why))
+    if (!given)
+      return false;
+    std::vector<double> factors = arithmetic.numbers(*given);
+    if (normalises(arithmetic, *weighted, factors, why) ||
+        !foldFactorsBefore(*weighted, factors, why))
       return false;
     finish(arithmetic, arithmetic.x, weighted->op);
     count(&getContext(), getArgument(), "folded");
+    return true;
+  }
+
+  /// The factor of (x - 101325) / 700 stays with the shift, which is large in its units: without it a product would read
+  /// numbers of any size.
+  static bool normalises(const Arithmetic &scale, const Weighted &weighted,
+                         ArrayRef<double> factors, std::string &why) {
+    std::optional<Arithmetic> shift = Arithmetic::of(scale.x.getDefiningOp());
+    std::optional<int64_t> rank = reliableRank(scale.x);
+    if (!shift || shift->multiplies || !rank)
+      return false;
+    std::optional<std::vector<double>> shifts =
+        weighted.perChannel(shift->constant, Side::Input, *rank);
+    auto magnitude = [](double most, double number) { return std::max(most, std::abs(number)); };
+    double most = std::accumulate(factors.begin(), factors.end(), 0.0, magnitude);
+    most *= shifts ? std::accumulate(shifts->begin(), shifts->end(), 0.0, magnitude) : 0.0;
+    if (shifts && most <= kMostDetour)
+      return false;
+    why = llvm::formatv("a shift of {0:f1} in its units is in front of it", most);
     return true;
   }
 

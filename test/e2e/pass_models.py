@@ -97,8 +97,8 @@ def scales():
 
 
 def shifts():
-    """Shifts in front of products stay, and with one its factor."""
-    g = Graph(1, 4, 5, left=["Add", "Conv", "Flatten", "Gemm", "Mul", "Sub"])
+    """Shifts in front of products stay."""
+    g = Graph(1, 4, 5, left=["Add", "Conv", "Flatten", "Gemm", "Sub"])
     shifted = g.node("Mul", g.node("Sub", "x", g.constant(4, 1)), g.constant(4, 1))
     conv = g.node("Conv", shifted, g.constant(6, 2, 2), group=2)
     flat = g.node("Add", g.node("Flatten", conv), g.constant(24))

@@ -336,20 +336,30 @@ func.func @productsRange(%x: tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<2x2xf3
 
 // -----
 
-// A shift in front of a product stays there with its factor, and is subtracted before anything is rounded.
+// A shift in front of a product stays there, and is subtracted before anything is rounded; the factor behind it goes into
+// the weights, unless the shift is large in its units.
 // CHECK-LABEL: func.func @shifts
-func.func @shifts(%x: tensor<4x2xf32>) -> tensor<4x2xf32> {
+func.func @shifts(%x: tensor<4x2xf32>) -> (tensor<4x2xf32>, tensor<4x2xf32>) {
   %w = onnx.Constant() {value = dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>} : () -> tensor<2x2xf32>
   %none = onnx.None() : () -> none
   %half = onnx.Constant() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
   %quarter = onnx.Constant() {value = dense<0.25> : tensor<f32>} : () -> tensor<f32>
+  %pressure = onnx.Constant() {value = dense<101325.0> : tensor<f32>} : () -> tensor<f32>
+  %spread = onnx.Constant() {value = dense<700.0> : tensor<f32>} : () -> tensor<f32>
   // CHECK: %[[S:.*]] = onnx.Sub(%arg0,
-  // CHECK: %[[D:.*]] = onnx.Div(%[[S]],
+  // CHECK: dense<{{\[}}[4.000000e+00, 8.000000e+00], [1.200000e+01, 1.600000e+01]]>
+  // CHECK: onnx.Gemm(%[[S]],
+  // CHECK: %[[P:.*]] = onnx.Sub(%arg0,
+  // CHECK: %[[D:.*]] = onnx.Div(%[[P]],
   // CHECK: onnx.Gemm(%[[D]],
   %0 = onnx.Sub(%x, %half) : (tensor<4x2xf32>, tensor<f32>) -> tensor<4x2xf32>
   %1 = onnx.Div(%0, %quarter) : (tensor<4x2xf32>, tensor<f32>) -> tensor<4x2xf32>
   %2 = onnx.Gemm(%1, %w, %none) : (tensor<4x2xf32>, tensor<2x2xf32>, none) -> tensor<4x2xf32>
-  return %2 : tensor<4x2xf32>
+  %3 = onnx.Sub(%x, %pressure) : (tensor<4x2xf32>, tensor<f32>) -> tensor<4x2xf32>
+  // expected-remark @+1 {{not folded into weights: a shift of 144.8 in its units is in front of it}}
+  %4 = onnx.Div(%3, %spread) : (tensor<4x2xf32>, tensor<f32>) -> tensor<4x2xf32>
+  %5 = onnx.Gemm(%4, %w, %none) : (tensor<4x2xf32>, tensor<2x2xf32>, none) -> tensor<4x2xf32>
+  return %2, %5 : tensor<4x2xf32>, tensor<4x2xf32>
 }
 
 // -----
