@@ -11,7 +11,8 @@ namespace cuda_test {
 
 namespace {
 
-Status runOn(Device &device, std::vector<float> &values, Cleanup &cleanup) {
+/// `called` is for work that cleaning up may wait for, after this has failed and returned.
+Status runOn(Device &device, std::vector<float> &values, bool &called, Cleanup &cleanup) {
   const uint64_t bytes = values.size() * sizeof(float);
   const int count = static_cast<int>(values.size());
   uint64_t available = 0, total = 0;
@@ -75,7 +76,6 @@ Status runOn(Device &device, std::vector<float> &values, Cleanup &cleanup) {
   CAMEO_RETURN_IF_ERROR(device.copyOnDevice(data, copy, bytes, streams[1]));
   CAMEO_RETURN_IF_ERROR(device.copyToHost(staging, data, bytes, streams[1]));
   CAMEO_RETURN_IF_ERROR(device.record(events[2], streams[1]));
-  bool called = false;
   CAMEO_RETURN_IF_ERROR(
       device.callHost(streams[1], [](void *user) { *static_cast<bool *>(user) = true; }, &called));
   CAMEO_RETURN_IF_ERROR(device.synchronizeEvent(events[2]));
@@ -95,8 +95,9 @@ Status runOn(Device &device, std::vector<float> &values, Cleanup &cleanup) {
 Status runScenario(std::vector<float> &values) {
   std::unique_ptr<Device> device;
   CAMEO_RETURN_IF_ERROR(createCudaDevice(0, device, CAMEO_FAKE_CUDA));
+  bool called = false;
   Cleanup cleanup;
-  return cleanup.finish(runOn(*device, values, cleanup));
+  return cleanup.finish(runOn(*device, values, called, cleanup));
 }
 
 } // namespace cuda_test
