@@ -5,6 +5,7 @@
 #include "codegen/Passes.h"
 #include "codegen/schedule/Schedule.h"
 #include "dialects/onnx/Onnx.h"
+#include "passes/OperatorInterfaces.h"
 #include "passes/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -93,6 +94,7 @@ protected:
   static DialectRegistry registry() {
     DialectRegistry result;
     result.insert<func::FuncDialect, onnx::OnnxDialect>();
+    registerOperatorInterfaces(result);
     return result;
   }
 
