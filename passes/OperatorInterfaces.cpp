@@ -1,4 +1,4 @@
-// What the passes know of ONNX operators: the one place where layers attach their rows to ops, and the check that
+// The passes' knowledge of ONNX operators: the one place where layers attach their rows to ops, and the check that
 // every operator has those that it needs.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -23,7 +23,7 @@ static bool hasFloats(const onnx::OpSchema &schema) {
   return llvm::any_of(schema.inputs, takesFP32) || llvm::any_of(schema.outputs, takesFP32);
 }
 
-/// What is wrong with an operator's rows; empty where nothing is.
+/// The fault of an operator's rows; empty where there is none.
 static StringRef problemOf(OperationName op) {
   bool hasShape = op.hasInterface<onnx::ShapeRuleInterface>();
   bool isLowered = op.hasInterface<LoweringInterface>();

@@ -1,4 +1,4 @@
-// What the passes know of ONNX operators, attached to the ops of the onnx dialect.
+// The passes' knowledge of ONNX operators, attached to the ops of the onnx dialect.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -91,7 +91,7 @@ def ExpandOperators : Pass<"cameo-expand-operators", "::mlir::func::FuncOp"> {
 def FoldControlFlow : Pass<"cameo-fold-control-flow", "::mlir::func::FuncOp"> {
   let summary = "fold control flow, sequences and optionals that are known to tensors";
   let description = [{
-    What decides is a constant, or known from sizes. An If becomes the branch that is taken. Loop, Scan and
+    Conditions, trip counts and positions are constants, or known from sizes. An If becomes the branch that is taken. Loop, Scan and
     SequenceMap become a copy of the body for each trip: up to 16 trips of one loop, and 2,000 nodes of all copies,
     those of graphs within the body included. Results that they collect are Concats of parts. What reads a sequence
     or an optional reads the tensors in it.
@@ -448,7 +448,8 @@ def RemoveRoundings : Pass<"cameo-remove-roundings", "::mlir::func::FuncOp"> {
   let description = [{
     Bodies compute in f32 whatever the types of their operands are. A value of f16 or bf16 that only elementwise
     operations of the same dispatch read goes from one to the other as the f32 that it was rounded from. What is
-    stored, multiplied by a product or reduced stays rounded, and so does what a Cast of the model rounds.
+    stored stays rounded, and so does what a product or a reduction of the dispatch reads or is made of, and what a Cast
+    of the model rounds.
 
     ```mlir
     %a = linalg.generic ins(%x : tensor<4xf16>) outs(%e : tensor<4xf16>) {

@@ -8,8 +8,8 @@
 //
 // Bodies compute in f32 whatever the types of their operands are. So a value that goes from one elementwise operation
 // to another stays in a register, and its rounding costs an instruction and bits, which a difference or a logarithm
-// behind it may have needed. What is stored, what a product multiplies and what is reduced are rounded as before: there
-// the type is memory, or the instruction's.
+// behind it may have needed. Values that are stored, and all that leads to a product or a reduction of the dispatch, are
+// rounded as before: there the type is memory's, the instruction's, or the schedule's.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/Passes.h"
@@ -54,8 +54,8 @@ bool widens(OpOperand &use) {
   });
 }
 
-/// Whether what is made of the value is multiplied by a product or reduced, in the same dispatch. What comes in front of
-/// that is read, packed and converted in ways of the schedule's own.
+/// Whether a product or a reduction of the dispatch reads the value, or anything made of it. Values in front of those are
+/// read, packed and converted in ways of the schedule's own.
 bool isSummed(Value value) {
   return llvm::any_of(value.getUsers(), [](Operation *user) {
     auto reader = dyn_cast<linalg::GenericOp>(user);

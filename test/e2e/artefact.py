@@ -49,3 +49,12 @@ class Artefact:
             files.append(file)
         step = harness.run(command, self.seconds)
         return step, [] if step.code else [numpy.load(file) for file in files]
+
+
+def check_refusal(suite, case, made, text):
+    """A model that cameoc refuses, for the reason in `text`."""
+    step = Artefact(suite, case, made).step
+    if step.code == 1 and text in step.output:
+        suite.ok(case)
+    else:
+        suite.fail(case, f"{step.how()}; '{text}' is wanted", step)

@@ -422,11 +422,7 @@ def main():
         pass
     for name, made, text in refusals():
         if re.search(options.filter, f"refused-{name}"):
-            program = artefact.Artefact(suite, f"refused-{name}", made)
-            if program.step.code == 1 and text in program.step.output:
-                suite.ok(name)
-            else:
-                suite.fail(name, f"{program.step.how()}; '{text}' is wanted", program.step)
+            artefact.check_refusal(suite, name, made, text)
     return suite.close()
 
 
