@@ -5,7 +5,7 @@
 // One that cameo-recognize-attention made becomes the dispatches that its operators would have
 // become, so that a model of 16 bits computes nothing otherwise for having been recognised. Of others scores of
 // 16 bits are rounded once, in front of the softmax: before they are scaled and masked they may be beyond what FP16
-// has.
+// has. Where the softmax is to be in FP32, they are not rounded at all.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/onnx/shape/Attention.h"
@@ -294,8 +294,10 @@ void AttentionSteps::lower() {
       return m.mul(m.tanh(m.div(x[0], m.c(cap))), m.c(cap));
     });
   show(2, scores);
-  scores = rounded(l, at("product"), scores, type);
+  if (isRounded || !onnx::keepsScores(op))
+    scores = rounded(l, at("product"), scores, type);
   Lowered weights = softmax(l, at("softmax"), scores, 3, /*isLog=*/false, precision());
+  weights = rounded(l, at("softmax"), weights, type);
   show(3, weights);
   HeadProduct mixed{/*transposed=*/false, shape.groups, type};
   Lowered result = mixed.build(l, at("result"), weights, value);
@@ -315,7 +317,7 @@ static LogicalResult lowerAttention(Operation *op, Lowering &l) {
 
 void registerAttention(LoweringRows &rows) {
   rows.add<onnx::AttentionOp>(
-      {lowerAttention, "one element type; masks of booleans or of that type; a scale above 0"});
+      {lowerAttention, "one element type; masks of booleans or floats; a scale above 0"});
 }
 
 } // namespace cameo

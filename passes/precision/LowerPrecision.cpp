@@ -8,6 +8,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/onnx/Products.h"
+#include "dialects/onnx/shape/Attention.h"
+#include "dialects/onnx/shape/NodeText.h"
 #include "dialects/rt/Ledger.h"
 #include "passes/Statistics.h"
 #include "passes/precision/ConvertTypes.h"
@@ -124,7 +126,7 @@ struct LowerPrecision : impl::LowerPrecisionBase<LowerPrecision> {
     if (failed(checkRecorded(ranges)))
       return signalPassFailure();
     PrecisionPlan plan{function, {}, ioPrecision, quantizedWork(function)};
-    decide(plan, ranges);
+    decide(plan, ranges, ledger);
     if (asked == Precision::INT8)
       recordImported(function, ledger);
     if (failed(checkOverrides()))
@@ -200,7 +202,7 @@ private:
     }
   }
 
-  void decide(PrecisionPlan &plan, const NumberRanges &ranges) {
+  void decide(PrecisionPlan &plan, const NumberRanges &ranges, rt::Ledger &ledger) {
     NeededBits needed(plan.function, ranges, wanted);
     NodeDecisions decisions(wanted, overrides, ranges, needed);
     auto isFloat = [](Value value) { return isFP32(value); };
@@ -208,6 +210,14 @@ private:
       if (!isa<onnx::OnnxDialect>(op.getDialect()) || isa<onnx::ConstantOp>(op) ||
           op.getNumRegions())
         continue;
+      if (isLow(wanted) && needed.hasLargeBias(&op)) {
+        op.setAttr("softmax_precision",
+                   Builder(&op).getI64IntegerAttr(onnx::elementNumber(onnx::ElementKind::F32)));
+        ledger.chosen("precision", op.getLoc(),
+                      "scores in FP32: " + onnx::inputText(&op, onnx::kMask) +
+                          " may have numbers beside which " + precisionText(wanted) +
+                          " rounds them");
+      }
       bool reads = llvm::any_of(op.getOperands(), isFloat);
       bool writes = llvm::any_of(op.getResults(), isFloat);
       // Casts between floats say which types values have elsewhere; shapes have no precision.

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/precision/NeededBits.h"
 
+#include "dialects/onnx/shape/Attention.h"
 #include "dialects/onnx/shape/NodeText.h"
 #include "passes/graph/Elements.h"
 #include "passes/precision/Cancellation.h"
@@ -74,6 +75,7 @@ NeededBits::NeededBits(func::FuncOp function, const NumberRanges &ranges, Precis
           integers.insert(result);
   findInputWork(block);
   findRunningSums(block);
+  findLargeBiases(block);
 }
 
 static bool isFloat(Value value) {
@@ -154,6 +156,58 @@ void NeededBits::findRunningSums(Block &block) {
                                     })))
       runningSums.insert(op.result_begin(), op.result_end());
   }
+}
+
+// Scores are of the order of 8, and lose as much by the rounding of what is added to them.
+static constexpr double kLargeBias = 16;
+// A factor that makes numbers of a few units hide what they are added to.
+static constexpr double kHidingFactor = 64;
+
+/// A table with graded numbers that are large, as distances times a slope are; a mask has one or two large numbers.
+static bool isLargeBias(Value value) {
+  ElementsAttr constant = onnx::constantValue(value);
+  std::optional<Elements> elements = constant ? Elements::of(constant) : std::nullopt;
+  if (!elements || elements->kind != onnx::ElementKind::F32 || elements->isSplat())
+    return false;
+  std::set<float> large;
+  for (int64_t i = 0, e = elements->count(); i < e && large.size() <= 2; ++i) {
+    auto n = llvm::bit_cast<float>(llvm::support::endian::read32le(elements->at(i)));
+    if (std::isfinite(n) && std::abs(n) > kLargeBias)
+      large.insert(n);
+  }
+  return large.size() > 2;
+}
+
+static bool hides(Operation *op) {
+  return isa<onnx::MulOp>(op) && llvm::any_of(op->getOperands(), [](Value value) {
+           std::optional<double> number = onnx::constantScalar(value);
+           return number && std::abs(*number) > kHidingFactor;
+         });
+}
+
+/// Positions times slopes and the like on their way to a Softmax, and the scores that they are added to.
+void NeededBits::findLargeBiases(Block &block) {
+  for (Operation &op : block) {
+    if (op.getNumResults() == 0 || !isFP32(op.getResult(0)))
+      continue;
+    if (isa<onnx::ConstantOp>(op)) {
+      if (isLargeBias(op.getResult(0)))
+        largeBiases.insert(op.getResult(0));
+      continue;
+    }
+    bool goesOn =
+        policyOf(&op).role == Role::Movement ||
+        isa<onnx::AddOp, onnx::SubOp, onnx::NegOp, onnx::MulOp, onnx::DivOp, onnx::WhereOp>(op);
+    bool isLarge = llvm::any_of(op.getOperands(), [&](Value value) {
+      return largeBiases.contains(value) || integers.contains(value) || runningSums.contains(value);
+    });
+    if (goesOn && isLarge && !hides(&op) && leadsToSoftmax(&op))
+      largeBiases.insert(op.result_begin(), op.result_end());
+  }
+}
+
+bool NeededBits::hasLargeBias(Operation *op) const {
+  return isa<onnx::AttentionOp>(op) && largeBiases.contains(op->getOperand(onnx::kMask));
 }
 
 static bool rounds(Operation *op) {
@@ -318,6 +372,12 @@ std::string NeededBits::whyOf(Operation *op) const {
       (policyOf(op).role != Role::Product &&
        llvm::any_of(op->getOperands(), [&](Value value) { return runningSums.contains(value); })))
     return "differences of running sums have bits that " + name + " has not";
+  bool hasScores = isa<onnx::SoftmaxOp, onnx::LogSoftmaxOp>(op) ||
+                   llvm::any_of(op->getResults(), [&](Value v) { return largeBiases.contains(v); });
+  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+    if (hasScores && largeBiases.contains(operand))
+      return onnx::inputText(op, i) + " may have numbers beyond " +
+             std::to_string(int(kLargeBias)) + ", beside which " + name + " rounds scores";
   if (takesFraction(op) || leavesRest(op) || cancellationIn(op))
     return "its result depends on bits that " + name + " has not";
   if (inputWork.contains(op))

@@ -21,6 +21,8 @@ public:
 
   /// Why a node computes in FP32, whatever casts cost; empty where nothing asks for it.
   std::string whyOf(mlir::Operation *op) const;
+  /// True of an Attention whose mask is a bias with large numbers, which its scores must not be rounded beside.
+  bool hasLargeBias(mlir::Operation *op) const;
 
 private:
   /// An operator that a value leads to, and how many products may be between.
@@ -43,6 +45,7 @@ private:
   bool leavesRest(mlir::Operation *op) const;
   void findInputWork(mlir::Block &block);
   void findRunningSums(mlir::Block &block);
+  void findLargeBiases(mlir::Block &block);
 
   const NumberRanges &ranges;
   Precision precision;
@@ -50,6 +53,7 @@ private:
   llvm::DenseMap<mlir::Operation *, mlir::Operation *> readers; // of what a node makes
   llvm::DenseSet<mlir::Value> integers;                         // that the type may not have
   llvm::DenseSet<mlir::Value> runningSums;                      // and their differences
+  llvm::DenseSet<mlir::Value> largeBiases;                      // of scores, and the scores
   llvm::DenseSet<mlir::Operation *> inputWork; // on inputs alone, and what moves them to it
 };
 

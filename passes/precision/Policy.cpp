@@ -4,6 +4,7 @@
 #include "passes/precision/Policy.h"
 
 #include "dialects/onnx/Products.h"
+#include "dialects/onnx/shape/Attention.h"
 
 #include "passes/OperatorInterfaces.h"
 #include "passes/precision/QuantizedProduct.h"
@@ -238,7 +239,8 @@ std::optional<Converted> convertedIn(Operation *op, Precision precision) {
   Converted converted;
   llvm::SmallSet<uint8_t, 4> variables; // that take the type
   for (auto [i, value] : llvm::enumerate(op->getOperands())) {
-    if (!isFP32(value) || row.keeps(i) || readsAnyType(op, i))
+    if (!isFP32(value) || row.keeps(i) || readsAnyType(op, i) ||
+        (row.isMask(i) && onnx::keepsScores(op)))
       continue;
     const onnx::Formal &formal = schema->input(i);
     if (allows(formal, kind)) {

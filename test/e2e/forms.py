@@ -11,8 +11,8 @@ ROWS, DEPTH = 4, 8
 class Form:
     """A model that is made node by node, and what it is fed."""
 
-    def __init__(self, seed=0):
-        self.b, self.feeds, self.kinds = Nodes(seed), {}, {}
+    def __init__(self, seed=0, opset=18):
+        self.b, self.feeds, self.kinds, self.opset = Nodes(seed), {}, {}, opset
 
     def input(self, name, array, kind=FLOAT):
         self.feeds[name], self.kinds[name] = array, kind
@@ -39,7 +39,8 @@ class Form:
     def model(self, result):
         self.b.output(result, "y")
         shapes = [(name, self.kinds[name], list(array.shape)) for name, array in self.feeds.items()]
-        return artefact.model("value_form", self.b.nodes, shapes, [("y", FLOAT, None)], self.b.weights, opset=18)
+        return artefact.model("value_form", self.b.nodes, shapes, [("y", FLOAT, None)], self.b.weights,
+                              opset=self.opset)
 
 
 def held(array):

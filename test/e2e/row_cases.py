@@ -306,6 +306,8 @@ def attention(name, version):
                    outputs=4)
     for label, dtype in same_label([F16, F64]):
         yield Case(label, [x.astype(dtype) for x in (query, key, value)])
+    halves = [x.astype(F16) for x in (query, key, value)]
+    yield Case("mask-of-another-type", [*halves, normal(3, 4, 5)], {"softmax_precision": TensorProto.FLOAT})
     if version >= 24:
         yield Case("lengths", [query, key, value, None, None, None, numpy.array([5, 2])])
 

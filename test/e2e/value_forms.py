@@ -222,6 +222,53 @@ def guards():
         yield f"guard-{guard}-{epsilon:g}-{use}", guarded(guard, epsilon, use)
 
 
+#===-- Biases ------------------------------------------------------------------------------------===#
+
+def biased(bias, hidden):
+    """Attention over KEYS keys whose scores have a distance or a position added."""
+    keys, heads = 512, 2
+    slopes = numpy.float32([1, 0.37]).reshape(heads, 1, 1)
+
+    def table(f):
+        steps = numpy.arange(keys, dtype=numpy.float32)
+        if bias == "positions":
+            return f.array(slopes * steps)
+        if bias == "behind":
+            return f.array(slopes * (steps - keys + 1))
+        return f.array(-slopes * abs(steps[:ROWS, None] - steps))
+
+    def counted(f):
+        if bias == "range":
+            steps = f.add("Cast", f.add("Range", *(f.array(numpy.int64(n)) for n in (0, keys, 1))), to=FLOAT)
+        else:
+            seen = f.input("seen", numpy.ones((1, keys), numpy.int64), INT64)
+            at = f.add("Sub", f.add("CumSum", seen, f.array(numpy.int64(1))), f.array(numpy.int64(1)))
+            steps = f.add("Cast", f.add("Mul", at, seen), to=FLOAT)
+        return f.add("Mul", f.array(slopes), steps)
+
+    def build():
+        f = Form(opset=23)
+        q = f.product(f.input("q", random(12, 1, heads, ROWS, DEPTH)), DEPTH)
+        k = f.product(f.input("k", random(13, 1, heads, keys, DEPTH)), DEPTH)
+        v = f.input("v", random(14, 1, heads, keys, DEPTH))
+        numbers = counted(f) if bias in ("range", "sums") else table(f)
+        if hidden == "operator":
+            return f, f.add("Attention", q, k, v, numbers)
+        scores = f.add("Mul", f.add("MatMul", q, f.add("Transpose", k, perm=[0, 1, 3, 2])), f.number(0.25))
+        scores = f.add("Add", scores, numbers)
+        if hidden == "causal": # a query at a quarter, at a half, ... of the keys
+            seen = numpy.arange(keys) < keys // ROWS * numpy.arange(1, ROWS + 1)[:, None]
+            scores = f.add("Where", f.array(seen), scores, f.number(-3.4e38))
+        return f, f.add("MatMul", f.add("Softmax", scores, axis=-1), v)
+    return build
+
+
+def biases():
+    for bias, hidden in itertools.product(("positions", "behind", "distances", "range", "sums"),
+                                          ("none", "causal", "operator")):
+        yield f"bias-{bias}-{hidden}", biased(bias, hidden)
+
+
 #===-- Integers ----------------------------------------------------------------------------------===#
 
 def whole(kind, operator):
@@ -520,8 +567,8 @@ def magnitudes():
 
 def cases(long):
     """(name, what makes a Form and names its result)"""
-    yield from itertools.chain(angles(), masks(), squares(), logarithms(), guards(), integers(), shifts(),
-                               inputs(long), fractions(), magnitudes(), differing_forms.differences())
+    yield from itertools.chain(angles(), masks(), squares(), logarithms(), guards(), biases(), integers(),
+                               shifts(), inputs(long), fractions(), magnitudes(), differing_forms.differences())
     yield "index", index
 
 

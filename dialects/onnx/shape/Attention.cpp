@@ -79,15 +79,19 @@ static LogicalResult checkLengths(Shapes &shapes, Operation *op, OpFoldResult ba
   return checkEqual(s, op, "the number of lengths and the batch", lengths[0], batch);
 }
 
+bool keepsScores(Operation *op) {
+  int64_t number = intAttribute(op, "softmax_precision", 0);
+  return number == elementNumber(ElementKind::F32) || number == elementNumber(ElementKind::F64);
+}
+
 /// A mask that is broadcast to the scores; its last size may be less.
 static LogicalResult checkMask(Shapes &shapes, Operation *op, const Sizes &scores) {
   if (isAbsent(op, kMask))
     return success();
   SizeBuilder &s = shapes.sizes;
   Type type = elementType(op->getOperand(kMask));
-  if (!type.isInteger(1) && type != elementType(op->getOperand(kQuery)))
-    return s.refuse(op, "attn_mask has neither booleans nor the element type of Q; nearest "
-                        "supported: one of both");
+  if (!type.isInteger(1) && !isa<FloatType>(type))
+    return s.refuse(op, "attn_mask has integers; nearest supported: booleans or floats");
   Sizes mask = shapes.of(op, kMask);
   if (mask.empty() || mask.size() > 4)
     return s.refuse(op, "attn_mask has rank " + Twine(mask.size()) + "; it must have 1 to 4");

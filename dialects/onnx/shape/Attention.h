@@ -18,6 +18,9 @@ namespace cameo::onnx {
 inline constexpr llvm::StringLiteral kArithmeticAttr =
     OnnxDialect::ArithmeticAttrHelper::getNameStr();
 
+/// True of an Attention whose softmax is asked for in FP32 or FP64: its scores are not rounded to fewer bits.
+bool keepsScores(mlir::Operation *op);
+
 /// The operands and results of Attention by number.
 enum AttentionOperand : unsigned {
   kQuery,

@@ -79,7 +79,7 @@ func.func @refused(%q: tensor<1x4x3x4xf32>, %k: tensor<1x2x5x4xf32>, %k3: tensor
   %5:4 = onnx.Attention(%d, %d, %d, %none, %none, %none, %none) : (tensor<1x2x5x?xf32>, tensor<1x2x5x?xf32>, tensor<1x2x5x?xf32>, none, none, none, none) -> (tensor<*xf32>, none, none, none)
   // expected-note@below {{scale must be above 0}}
   %6:4 = onnx.Attention(%q, %k, %k, %none, %none, %none, %none) {scale = -1.0 : f32} : (tensor<1x4x3x4xf32>, tensor<1x2x5x4xf32>, tensor<1x2x5x4xf32>, none, none, none, none) -> (tensor<*xf32>, none, none, none)
-  // expected-note@below {{attn_mask has neither booleans nor the element type of Q}}
+  // expected-note@below {{attn_mask has integers}}
   %7:4 = onnx.Attention(%q, %k, %k, %m, %none, %none, %none) : (tensor<1x4x3x4xf32>, tensor<1x2x5x4xf32>, tensor<1x2x5x4xf32>, tensor<3x5xi32>, none, none, none) -> (tensor<*xf32>, none, none, none)
   // expected-note@below {{attn_mask has rank 5; it must have 1 to 4}}
   %8:4 = onnx.Attention(%q, %k, %k, %m5, %none, %none, %none) : (tensor<1x4x3x4xf32>, tensor<1x2x5x4xf32>, tensor<1x2x5x4xf32>, tensor<1x1x1x3x5xf32>, none, none, none) -> (tensor<*xf32>, none, none, none)

@@ -451,3 +451,48 @@ func.func @distances(%x: tensor<2x8xf32>, %w: tensor<8x8xf32>) -> (tensor<2x2xf3
   %5 = onnx.Add(%3, %4) : (tensor<2x2xf32>, tensor<2x1xf32>) -> tensor<2x2xf32>
   return %2, %5 : tensor<2x2xf32>, tensor<2x2xf32>
 }
+
+// -----
+
+// A bias with large numbers keeps scores from being rounded: in a softmax of its own, and in an Attention.
+// CHECK-LABEL: func @bias(
+// CHECK: onnx.MatMul({{.*}} -> tensor<4x4xf16>
+// CHECK: onnx.Add({{.*}} -> tensor<4x4xf32>
+// CHECK: onnx.Softmax({{.*}} -> tensor<4x4xf32>
+// CHECK: onnx.Attention({{.*}}softmax_precision = 1{{.*}}tensor<4x4xf32>, none, none, none) -> (tensor<1x1x4x4xf16>
+// expected-remark @+1 {{FP32: 2 nodes, FP16: 3 nodes}}
+func.func @bias(%x: tensor<4x4xf32>, %w: tensor<4x4xf32>, %q: tensor<1x1x4x4xf32>) -> (tensor<4x4xf32>, tensor<1x1x4x4xf32>) {
+  %none = onnx.None() : () -> none
+  %b = onnx.Constant() {value = dense<[[0.0, 17.0, 34.0, 51.0], [0.0, 17.0, 34.0, 51.0], [0.0, 17.0, 34.0, 51.0], [0.0, 17.0, 34.0, 51.0]]> : tensor<4x4xf32>} : () -> tensor<4x4xf32>
+  %0 = onnx.MatMul(%x, %w) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  // expected-remark @+1 {{kept in FP32: input 'B' may have numbers beyond 16, beside which FP16 rounds scores}}
+  %1 = onnx.Add(%0, %b) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  // expected-remark @+1 {{kept in FP32}}
+  %2 = onnx.Softmax(%1) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %3 = onnx.MatMul(%2, %w) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  // expected-remark @+1 {{scores in FP32}}
+  %4:4 = onnx.Attention(%q, %q, %q, %b, %none, %none, %none) : (tensor<1x1x4x4xf32>, tensor<1x1x4x4xf32>, tensor<1x1x4x4xf32>, tensor<4x4xf32>, none, none, none) -> (tensor<1x1x4x4xf32>, none, none, none)
+  return %3, %4#0 : tensor<4x4xf32>, tensor<1x1x4x4xf32>
+}
+
+// -----
+
+// Two large numbers hide keys, and a factor of 1000 makes such of positions: scores stay in 16 bits.
+// CHECK-LABEL: func @masks(
+// CHECK: onnx.Add({{.*}} -> tensor<4x4xf16>
+// CHECK: onnx.Add({{.*}} -> tensor<4x4xf16>
+// expected-remark @+1 {{FP32: 2 nodes, FP16: 5 nodes}}
+func.func @masks(%x: tensor<4x4xf32>, %w: tensor<4x4xf32>, %seen: tensor<1x4xi64>) -> tensor<4x4xf32> {
+  %b = onnx.Constant() {value = dense<[[0.0, -100.0, -1000.0, 0.0]]> : tensor<1x4xf32>} : () -> tensor<1x4xf32>
+  %c = onnx.Constant() {value = dense<-1.0e+4> : tensor<f32>} : () -> tensor<f32>
+  %0 = onnx.MatMul(%x, %w) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = onnx.Add(%0, %b) : (tensor<4x4xf32>, tensor<1x4xf32>) -> tensor<4x4xf32>
+  // expected-remark @+1 {{kept in FP32: its integers}}
+  %2 = onnx.Cast(%seen) {to = 1 : i64} : (tensor<1x4xi64>) -> tensor<1x4xf32>
+  // expected-remark @+1 {{kept in FP32: input 'A' may have integers}}
+  %3 = onnx.Mul(%2, %c) : (tensor<1x4xf32>, tensor<f32>) -> tensor<1x4xf32>
+  %4 = onnx.Add(%1, %3) : (tensor<4x4xf32>, tensor<1x4xf32>) -> tensor<4x4xf32>
+  %5 = onnx.Softmax(%4) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %6 = onnx.MatMul(%5, %w) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %6 : tensor<4x4xf32>
+}
