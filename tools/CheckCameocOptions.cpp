@@ -206,6 +206,10 @@ static llvm::Error checkQuantization(const CameocOptions &options) {
     return fail("--bias-correction goes with --precision=int8 or --emit=ranges");
   if (precision.scalesChannels && !precision.isQuantized() && options.emit != Emit::Ranges)
     return fail("--channel-scales goes with --precision=int8 or --emit=ranges");
+  if (precision.scalesChannels && !options.isCalibrated() && options.emit != Emit::Ranges)
+    return fail("--channel-scales goes with --calibration-data or --calibration-cache; a file of "
+                "--ranges has "
+                "the factors that it was recorded with");
   if (!precision.weights.empty() && precision.type == "int8")
     return fail("--weights: products of --precision=int8 have weights of 8 bits");
   if (precision.keptEnds != "none" && precision.type != "int8")

@@ -28,6 +28,9 @@ Expected<AccuracyContract> AccuracyContract::parse(StringRef text) {
     return llvm::createStringError("'" + number + "' in '" + text + "' is no number");
   contract.kind = isNoise ? Noise : number.starts_with("-") ? Absolute : Relative;
   if (contract.kind == Noise) {
+    if (amount <= 0)
+      return llvm::createStringError(
+          "'" + text + "' allows noise as strong as the values; it must be above 0dB");
     contract.amount = amount;
     return contract;
   }

@@ -182,8 +182,9 @@ private:
     for (const PrecisionOverride &override : overrides.all())
       if (!override.isUsed)
         return emitError(getOperation().getLoc())
-               << "--precision-of: '" << override.text
-               << "' matches no node with values of FP32, neither by name nor by operator";
+               << "--precision-of: '" << override.text << "' matches no "
+               << (override.precision == Precision::INT8 ? "product" : "node")
+               << " with values of FP32, neither by name nor by operator";
     return success();
   }
 

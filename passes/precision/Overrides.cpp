@@ -37,7 +37,8 @@ const PrecisionOverride *PrecisionOverrides::find(Operation *op) {
     bool isOfNodes = StringRef(override.text).starts_with("\\");
     if (!override.pattern.match(node) && (isOfNodes || !override.pattern.match(name)))
       continue;
-    override.isUsed = true;
+    // Integers of 8 bits are of products alone.
+    override.isUsed |= override.precision != Precision::INT8 || policyOf(op).role == Role::Product;
     last = &override;
   }
   return last;

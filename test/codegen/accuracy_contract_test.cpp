@@ -62,6 +62,7 @@ TEST(AccuracyContract, Parses) {
   EXPECT_EQ(contract("100%").amount, 1);
   EXPECT_EQ(contract("30dB").text(), "30dB");
   EXPECT_EQ(errorOf("99"), "'99' is not one of 99%, -0.3% and 30dB");
+  EXPECT_EQ(errorOf("-5dB"), "'-5dB' allows noise as strong as the values; it must be above 0dB");
   EXPECT_EQ(errorOf("much%"), "'much' in 'much%' is no number");
   EXPECT_EQ(errorOf("101%"), "'101%' is not between 0% and 100%");
   EXPECT_EQ(errorOf("0%"), "'0%' is not between 0% and 100%");

@@ -16,6 +16,8 @@
 // RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{nodes=\MatMul=fp16}))' 2>&1 | FileCheck %s --check-prefix=ESCAPE
 // ESCAPE: error: --precision-of: '\MatMul=fp16' matches no node with values of FP32, neither by name nor by operator
 // RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{nodes=first}))' 2>&1 | FileCheck %s --check-prefix=FORM
+// RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{precision=fp16 nodes=Exp=int8}))' 2>&1 | FileCheck %s --check-prefix=PRODUCT
+// PRODUCT: error: --precision-of: 'Exp=int8' matches no product with values of FP32, neither by name nor by operator
 // FORM: error: --precision-of: 'first' is not of the form GLOB=fp16
 // RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{nodes=first=fp8}))' 2>&1 | FileCheck %s --check-prefix=TYPE
 // TYPE: error: --precision-of: 'fp8' in 'first=fp8' is not one of fp32, tf32, fp16, bf16 and int8
