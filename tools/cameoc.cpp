@@ -41,10 +41,12 @@ using namespace cameo;
 
 namespace {
 
-/// An error about an option begins with it.
+/// An error about an option, or about the samples or the cache that one names, begins with it.
 bool isOfUsage(const CompileMessage &message) {
   return message.severity == CompileMessage::Severity::Error &&
-         StringRef(message.text).starts_with("--");
+         llvm::any_of(ArrayRef<StringRef>{"--", "samples '", "calibration"}, [&](StringRef prefix) {
+           return StringRef(message.text).starts_with(prefix);
+         });
 }
 
 /// Whether the system has refused to read or write.
@@ -528,8 +530,14 @@ int main(int argc, char **argv) {
       return fail(options->messages, targets.takeError(), DeviceFailure);
   CalibratedRanges ranges(options->messages);
   if (options->isCalibrated()) {
-    if (failed(ranges.make(calibrationRequest(*options))))
-      return Negative;
+    CalibrationRequest request = calibrationRequest(*options);
+    bool isRefused = false; // the model, and not its data
+    request.compile.onMessage = [&](const CompileMessage &message) {
+      isRefused |= message.severity == CompileMessage::Severity::Error && !isOfUsage(message);
+      options->messages(message);
+    };
+    if (failed(ranges.make(request)))
+      return isRefused ? Negative : Usage;
     if (options->emit == Emit::Ranges)
       return failed(ranges.write(options->output)) ? Usage : Good;
   } else if (const std::string &file = options->pipeline.precision.ranges; !file.empty()) {
