@@ -91,8 +91,9 @@ def ExpandOperators : Pass<"cameo-expand-operators", "::mlir::func::FuncOp"> {
 def FoldControlFlow : Pass<"cameo-fold-control-flow", "::mlir::func::FuncOp"> {
   let summary = "fold control flow, sequences and optionals that are known to tensors";
   let description = [{
-    Conditions, trip counts and positions are constants, or known from sizes. An If becomes the branch that is taken. Loop, Scan and
-    SequenceMap become a copy of the body for each trip: up to 16 trips of one loop, and 2,000 nodes of all copies,
+    Conditions, trip counts and positions are constants, or known from sizes. An If becomes the branch that is taken; where only a
+    run knows which that is, both branches and a Where for each result, if they make values of the same shapes and check
+    no sizes while they run. Loop, Scan and SequenceMap become a copy of the body for each trip: up to 16 trips of one loop, and 2,000 nodes of all copies,
     those of graphs within the body included. Results that they collect are Concats of parts. What reads a sequence
     or an optional reads the tensors in it.
 
@@ -117,6 +118,7 @@ def FoldControlFlow : Pass<"cameo-fold-control-flow", "::mlir::func::FuncOp"> {
   }];
   let dependentDialects = ["::cameo::onnx::OnnxDialect"];
   let statistics = [Statistic<"folded", "folded", "Ifs that one branch took the place of">,
+                    Statistic<"selected", "selected", "Ifs that both branches took the place of">,
                     Statistic<"unrolled", "unrolled", "loops that copies of the body took the place of">];
 }
 

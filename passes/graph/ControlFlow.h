@@ -50,6 +50,12 @@ private:
   std::optional<int64_t> known(mlir::Value value);
   /// Says why it is not: because of sizes, or of data.
   std::string whyUnknown(mlir::Value value, const llvm::Twine &what, llvm::StringRef nearest);
+  /// The operation behind one, or the first one of the block.
+  static mlir::Operation *behind(mlir::Operation *before, mlir::Block *block);
+  /// Nodes of a graph and of the graphs within it.
+  static int64_t countNodes(mlir::Block &body);
+  /// Infers types that were not known in a graph, because those of what it reads were not.
+  static void inferTypes(mlir::Operation *op);
   /// Puts values into the place of the operator's results, and takes it out of the function.
   mlir::Operation *replace(mlir::Operation *op, mlir::ValueRange values, mlir::Operation *before);
   /// Notes that nobody has inferred yet what graphs declare of the values between.
@@ -61,12 +67,26 @@ private:
   /// Operators of sequences and optionals that nothing needs any more.
   void eraseUnused();
 
+  //===-- SelectBranches.cpp ----------------------------------------------------------------===//
+
+  /// An If whose branches are copied in front of it. Meanwhile its operands are its condition and what both yield.
+  struct Selection {
+    mlir::Operation *before = nullptr; // the last operation in front of the copies
+    int64_t othersNodes = 0;           // those of all copies that were made before
+  };
+
+  mlir::Operation *select(onnx::IfOp op);
+  std::string whyNotSelected(onnx::IfOp op, const Selection &selection);
+  mlir::Operation *finishSelection(onnx::IfOp op, const Selection &selection);
+
   //===-- FoldLists.cpp ---------------------------------------------------------------------===//
 
   using List = llvm::SmallVector<mlir::Value>;
   /// Sequences and optionals: what is known of the result, or what is in the operator's place.
   mlir::Operation *foldList(mlir::Operation *op);
   const List *listOf(mlir::Value value) const;
+  /// True of an operator all of whose results are lists, or optionals, that are known.
+  bool isKnownList(mlir::Operation *op) const;
   mlir::Operation *foldConstruct(mlir::Operation *op);
   mlir::Operation *foldInsert(mlir::Operation *op);
   mlir::Operation *foldErase(mlir::Operation *op);
@@ -126,6 +146,7 @@ private:
   llvm::DenseMap<mlir::Value, List> lists;
   llvm::DenseMap<mlir::Value, mlir::Value> optionals; // null: without an element
   llvm::DenseMap<mlir::Operation *, Unrolled> loops;
+  llvm::DenseMap<mlir::Operation *, Selection> selections;
   llvm::StringSet<> names; // of nodes
   int64_t unrolledNodes = 0;
   llvm::SmallVector<mlir::Operation *> buried;

@@ -4,7 +4,7 @@
 //     ==>
 //   %1 = onnx.Relu(%x)
 //
-// An If becomes the branch that is taken, a loop a copy of its body for each trip
+// An If becomes the branch that is taken, or both where only a run knows it (SelectBranches.cpp), a loop a copy of its body for each trip
 // (UnrollLoops.cpp); what reads a sequence or an optional reads the tensors in it (FoldLists.cpp).
 //
 // Sizes are inferred on the way, of what was in a branch or a body, too: the condition of one If
@@ -33,7 +33,8 @@ void attachControlFlow(MLIRContext &context) {
   OperatorRows<ControlFlowModel> rows(context);
   StringRef positions = "a position that only a run knows";
   StringRef lists = "as an input or output of the model";
-  rows.add<IfOp>("a condition that only a run knows");
+  rows.add<IfOp>("a condition that only a run knows, where branches make values of several shapes "
+                 "or check sizes");
   rows.add<LoopOp, ScanOp>(
       "trips that only a run knows; more than 16 of them; more than 2,000 nodes of all copies");
   rows.add<SequenceMapOp>("more than 16 tensors; more than 2,000 nodes of all copies");
@@ -93,7 +94,7 @@ Operation *ControlFlow::fold(Operation *op) {
 Operation *ControlFlow::foldIf(onnx::IfOp op) {
   std::optional<int64_t> condition = known(op.getCond());
   if (!condition)
-    return op;
+    return walk.shapes.find(op.getCond()) ? select(op) : keep(op, "");
   Block &branch = (*condition ? op.getThenBranch() : op.getElseBranch()).front();
   Operation *yield = branch.getTerminator(), *before = op->getPrevNode();
   ledger.applied("fold", op.getLoc(),
@@ -106,8 +107,7 @@ Operation *ControlFlow::foldIf(onnx::IfOp op) {
   return replace(op, yielded, before);
 }
 
-/// The operation behind one, or the first one of the block.
-static Operation *behind(Operation *before, Block *block) {
+Operation *ControlFlow::behind(Operation *before, Block *block) {
   return before ? before->getNextNode() : &block->front();
 }
 
@@ -181,12 +181,16 @@ void ControlFlow::foldKnown(Operation *op) {
   bury(op);
 }
 
+bool ControlFlow::isKnownList(Operation *op) const {
+  return op->getNumResults() && llvm::all_of(op->getResults(), [&](Value value) {
+           return lists.contains(value) || optionals.contains(value);
+         });
+}
+
 void ControlFlow::eraseUnused() {
   SmallVector<Operation *> known;
   for (Operation &op : function.getBody().front())
-    if (op.getNumResults() && llvm::all_of(op.getResults(), [&](Value value) {
-          return lists.contains(value) || optionals.contains(value);
-        }))
+    if (isKnownList(&op))
       known.push_back(&op);
   for (Operation *op : llvm::reverse(known))
     if (op->use_empty())

@@ -53,19 +53,12 @@ LogicalResult ShapeWalk::checkOperator(Operation *op) {
   if (isa<onnx::NoneOp, onnx::ConstantOp, onnx::YieldOp>(op))
     return success();
   if (!isa<onnx::ShapeRuleInterface>(op)) {
-    // A condition that is computed from sizes is not one that the device computes.
-    auto choice = dyn_cast<onnx::IfOp>(op);
-    bool isOpen = choice && succeeded(shapes.host.tryValues(choice.getCond(), 1));
     auto unexpanded = op->getAttrOfType<StringAttr>(kUnexpandedAttr);
     if (unexpanded && unexpanded.empty()) {
       refusals.hide(op);
       return failure();
     }
-    (void)refusals.add(op, isOpen ? "its condition depends on sizes or numbers that only a run "
-                                    "knows; nearest supported: sizes fixed with --shapes, or Where "
-                                    "on the results of both branches"
-                           : unexpanded ? unexpanded.str()
-                                        : describeUnsupported(op));
+    (void)refusals.add(op, unexpanded ? unexpanded.str() : describeUnsupported(op));
     // What stands in its graphs would be the next thing to be told.
     for (Region &region : op->getRegions())
       region.walk<WalkOrder::PreOrder>([&](Operation *nested) {

@@ -49,8 +49,7 @@ static unsigned carriedCount(Operation *op, size_t operands) {
   return isa<onnx::LoopOp>(op) ? operands - 2 : 0;
 }
 
-/// Nodes of the body and of the graphs within it.
-static int64_t countNodes(Block &body) {
+int64_t ControlFlow::countNodes(Block &body) {
   int64_t nodes = 0;
   body.walk(
       [&](Operation *op) { nodes += !isa<onnx::ConstantOp, onnx::NoneOp, onnx::YieldOp>(op); });
@@ -259,8 +258,7 @@ Location ControlFlow::numbered(Location location, int64_t trip) {
   return NameLoc::get(StringAttr::get(function.getContext(), unique), name.getChildLoc());
 }
 
-/// Infers types that were not known in the body, because those of what it reads were not.
-static void inferTypes(Operation *op) {
+void ControlFlow::inferTypes(Operation *op) {
   const onnx::OpSchema *schema = onnx::schemaOf(op);
   if (!schema || llvm::none_of(op->getResultTypes(), llvm::IsaPred<onnx::AnyType>))
     return;

@@ -119,16 +119,49 @@ def cases():
     yield "declared-wrong", model("declared_wrong", wrong, {"c": numpy.array(True)}), X, ()
 
 
+def positive(sizes, least=0.0):
+    """Nodes that compare the sum of x with a number, on the device."""
+    return [node("ReduceSum", ["x"], "s", keepdims=0), node("Greater", ["s", "least"], "c")], \
+        {"least": numpy.full(sizes, least, numpy.float32)}
+
+
+def open_cases():
+    """Conditions that only a run knows: (name, model, feed, options of cameoc)"""
+    for truth in (True, False):
+        word, feed = str(truth).lower(), X if (X.sum() > 0) == truth else -X
+        for sizes in ((), (1,)): # a condition with one dimension, too
+            nodes, weights = positive(sizes)
+            rank = len(sizes)
+            yield f"device-{rank}-{word}", model("device", [*nodes, choice("c", "y", *relu_or_neg())], weights), feed, ()
+            yield f"device-open-{rank}-{word}", model("device_open", [*nodes, choice("c", "y", *relu_or_neg())], weights,
+                                                      ("N", 3)), feed, ()
+        nodes, weights = positive(())
+        # What is divided by 0, or whose root is taken, in the branch that is not taken changes nothing.
+        hostile = branch("then", [node("Sqrt", ["x"], "r"), node("Div", ["x", "least"], "q"), node("Add", ["r", "q"], "t")],
+                         [("t", None)])
+        fine = branch("else", [node("Neg", ["x"], "e")], [("e", None)])
+        pair = (fine, hostile) if truth else (hostile, fine)
+        yield f"device-hostile-{word}", model("hostile", [*nodes, choice("c", "y", *pair)], weights), feed, ()
+        inner = choice("c", "i", *relu_or_neg("inner_"))
+        outer = branch("then", [inner, node("Abs", ["i"], "t")], [("t", None)])
+        other = branch("else", [node("Sin", ["x"], "e")], [("e", None)])
+        yield f"device-nested-{word}", model("nested", [*nodes, choice("c", "y", outer, other)], weights), feed, ()
+    nodes, weights = size_is(0, 2)
+    yield "open-size", model("open_size", [*nodes, choice("c", "y", *relu_or_neg())], weights, ("N", 3)), X, ()
+
+
 def refusals():
     """(name, model, text)"""
     nodes, weights = size_is(0, 1)
-    yield "open-size", model("open_size", [*nodes, choice("c", "y", *squeeze())], weights, ("N", 3)), \
+    yield "open-rank", model("open_rank", [*nodes, choice("c", "y", *squeeze())], weights, ("N", 3)), \
         "node 'make_y' (If, opset 17): its condition depends on sizes or numbers that only a run knows; nearest " \
         "supported: sizes fixed with --shapes"
-    device = [node("ReduceSum", ["x"], "s", keepdims=0), node("Greater", ["s", "zero"], "c"),
-              choice("c", "y", *relu_or_neg())]
-    yield "device", model("device", device, {"zero": numpy.array(0, numpy.float32)}, ("N", 3)), \
-        "node 'make_y' (If, opset 17): the operator is not supported; nearest supported: a condition that is"
+    device, weights = positive(())
+    other = (relu_or_neg()[0], branch("else", [node("Transpose", ["x"], "e")], [("e", None)]))
+    yield "device-shapes", model("device_shapes", [*device, choice("c", "y", *other)], weights, ("N", 3)), \
+        "node 'make_y' (If, opset 17): its condition is computed from what only a run knows; nearest supported: " \
+        "branches of one shape, or Where on the results of both; its branches make output 0 of shape float[?,3] and " \
+        "float[3,?]"
 
 
 def unsupported_branch(truth):
@@ -152,7 +185,7 @@ def main():
     harness.add_arguments(parser)
     options = parser.parse_args()
     suite = harness.Suite("branches", options.build.resolve())
-    chosen = [*cases(), ("unsupported-not-taken", unsupported_branch(True), X, ())]
+    chosen = [*cases(), *open_cases(), ("unsupported-not-taken", unsupported_branch(True), X, ())]
     for name, made, array, flags in chosen:
         for level in harness.LEVELS:
             if re.search(options.filter, name):

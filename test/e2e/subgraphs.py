@@ -203,6 +203,13 @@ def condition(graph):
     return graph.add("Less", [graph.add("Size", [x.name]), bound]), truth
 
 
+def open_condition(graph):
+    """One that only a run knows."""
+    x = graph.pick()
+    most = graph.add("ReduceMax", [x.name], keepdims=0)
+    return graph.add("Greater", [most, graph.constant(numpy.float32(graph.draw.random.uniform(-1, 1)))])
+
+
 def count(graph, trips):
     way = graph.draw.integer(0, 2)
     if way == 0:
@@ -217,7 +224,8 @@ def count(graph, trips):
 # --- nodes with graphs
 
 def choice(graph):
-    name, truth = condition(graph)
+    is_open = graph.draw.chance(0.3)
+    name, truth = (open_condition(graph), None) if is_open else condition(graph)
     yielded, bodies = [], []
     for _ in range(graph.draw.integer(1, 2)):
         x = graph.pick(known=True)
@@ -225,8 +233,9 @@ def choice(graph):
     for taken in (True, False):
         inner = Graph(graph.draw, graph)
         fill(inner, graph.draw.integer(1, 4))
-        # The branch that is not taken may have other sizes.
-        outputs = [shaped(inner, inner.pick(), rows + (taken != truth), columns) for rows, columns in yielded]
+        # A branch that is known not to be taken may have other sizes.
+        more = 0 if is_open else int(taken != truth)
+        outputs = [shaped(inner, inner.pick(), rows + more, columns) for rows, columns in yielded]
         bodies.append(inner.finished([], [info(output) for output in outputs]))
     names = graph.add("If", [name], len(yielded), then_branch=bodies[0], else_branch=bodies[1])
     for output, (rows, columns) in zip([names] if isinstance(names, str) else names, yielded):

@@ -20,11 +20,19 @@ public:
   mlir::OpFoldResult read(mlir::Value input, int64_t position, bool real) override;
   mlir::StringAttr nameOf(mlir::OpFoldResult value) const override;
 
+  /// True of a node that a run has to check.
+  bool isCheckedAtRunTime(mlir::Operation *op) const { return checked.contains(op); }
+
 protected:
   mlir::OpFoldResult create(SizeOperation op, llvm::ArrayRef<mlir::OpFoldResult> operands) override;
-  void checkAtRunTime(mlir::Operation *, mlir::OpFoldResult, const llvm::Twine &,
-                      mlir::OpFoldResult, mlir::OpFoldResult) override {}
+  void checkAtRunTime(mlir::Operation *op, mlir::OpFoldResult, const llvm::Twine &,
+                      mlir::OpFoldResult, mlir::OpFoldResult) override {
+    checked.insert(op);
+  }
   bool isSize(mlir::OpFoldResult given) const override;
+
+private:
+  llvm::DenseSet<mlir::Operation *> checked;
 };
 
 } // namespace cameo::onnx

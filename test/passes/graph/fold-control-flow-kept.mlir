@@ -86,3 +86,37 @@ func.func @Positions(%x: tensor<3xf32>, %n: tensor<i64>, %y: tensor<?xf32> {onnx
   %10 = onnx.SequenceLength(%9) : (!onnx.seq<tensor<*xf32>>) -> tensor<*xi64>
   return %1, %3, %4, %6, %8, %10 : tensor<*xf32>, tensor<*xf32>, tensor<*xi64>, tensor<*xf32>, tensor<*xf32>, tensor<*xi64>
 }
+
+// -----
+
+// Ifs of which only a run knows which branch is taken, and that Where cannot choose between: values of two shapes, a
+// check of sizes in a branch, a sequence.
+// CHECK-LABEL: func @Branches
+// CHECK: onnx.If(%arg2) {onnx.unexpanded = "its condition depends on sizes or numbers that only a run knows; nearest supported: sizes fixed with --shapes, or branches of one shape, or Where on the results of both; its branches make output 0 of shape float[?,3] and float[3,?]"}
+// CHECK: onnx.If(%arg2) {onnx.unexpanded = "its condition depends on{{.*}}; node 'sum' of a branch checks sizes while it runs, which the other one need not have"}
+// CHECK: onnx.If(%arg2) {onnx.unexpanded = "its condition depends on{{.*}}, or Where on the results of both"}
+// CHECK-NOT: onnx.Where
+func.func @Branches(%x: tensor<?x3xf32> {onnx.dims = ["N", 3]}, %z: tensor<?x3xf32> {onnx.dims = ["M", 3]}, %c: tensor<i1>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>) {
+  %zero = onnx.Constant() {value = dense<0> : tensor<i64>} : () -> tensor<i64>
+  %0 = onnx.If(%c) ({
+    %1 = onnx.Transpose(%x) {perm = array<i64: 1, 0>} : (tensor<?x3xf32>) -> tensor<*xf32>
+    onnx.Yield(%1) : (tensor<*xf32>) -> ()
+  }, {
+    onnx.Yield(%x) : (tensor<?x3xf32>) -> ()
+  }) : (tensor<i1>) -> tensor<*xf32>
+  %2 = onnx.If(%c) ({
+    %3 = onnx.Add(%x, %z) : (tensor<?x3xf32>, tensor<?x3xf32>) -> tensor<*xf32> loc("sum")
+    onnx.Yield(%3) : (tensor<*xf32>) -> ()
+  }, {
+    onnx.Yield(%x) : (tensor<?x3xf32>) -> ()
+  }) : (tensor<i1>) -> tensor<*xf32>
+  %4 = onnx.If(%c) ({
+    %5 = onnx.SequenceConstruct(%x) : (tensor<?x3xf32>) -> !onnx.seq<tensor<*xf32>>
+    onnx.Yield(%5) : (!onnx.seq<tensor<*xf32>>) -> ()
+  }, {
+    %6 = onnx.SequenceConstruct(%z) : (tensor<?x3xf32>) -> !onnx.seq<tensor<*xf32>>
+    onnx.Yield(%6) : (!onnx.seq<tensor<*xf32>>) -> ()
+  }) : (tensor<i1>) -> !onnx.seq<tensor<*xf32>>
+  %7 = onnx.SequenceAt(%4, %zero) : (!onnx.seq<tensor<*xf32>>, tensor<i64>) -> tensor<*xf32>
+  return %0, %2, %7 : tensor<*xf32>, tensor<*xf32>, tensor<*xf32>
+}

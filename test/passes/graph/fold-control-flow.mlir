@@ -88,9 +88,14 @@ func.func @nested(%x: tensor<2xf32>) -> tensor<2xf32> {
 
 // -----
 
-// An open size, and a condition that an input holds, stay.
+// Of an open size, and of a condition that an input holds, only a run knows: both branches, and a choice.
 // CHECK-LABEL: func @open
-// CHECK-COUNT-2: onnx.If(
+// CHECK: %[[SAME:.*]] = onnx.Equal(
+// CHECK: %[[A:.*]] = onnx.Neg(%arg0)
+// CHECK: %[[X:.*]] = onnx.Where(%[[SAME]], %[[A]], %arg0)
+// CHECK: %[[B:.*]] = onnx.Neg(%arg0)
+// CHECK: %[[Y:.*]] = onnx.Where(%arg1, %[[B]], %arg0)
+// CHECK: return %[[X]], %[[Y]]
 func.func @open(%x: tensor<?x3xf32> {onnx.dims = ["N", 3]}, %given: tensor<i1>) -> (tensor<*xf32>, tensor<*xf32>) {
   %zero = onnx.Constant() {value = dense<0> : tensor<i64>} : () -> tensor<i64>
   %one = onnx.Constant() {value = dense<1> : tensor<i64>} : () -> tensor<i64>
