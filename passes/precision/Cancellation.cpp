@@ -10,6 +10,10 @@
 
 #include "llvm/Support/Endian.h"
 
+#include <cmath>
+#include <functional>
+#include <numeric>
+
 using namespace mlir;
 
 namespace cameo {
@@ -17,6 +21,9 @@ namespace cameo {
 namespace {
 
 constexpr unsigned kMostBetween = 8;
+// The steps of a sum, and its terms: those of a solver or a residual network are many.
+constexpr unsigned kDeepestSum = 64;
+constexpr size_t kMostTerms = 64;
 
 struct Term {
   Value value;
@@ -64,7 +71,7 @@ Value stripped(Value value) {
 }
 
 void collectTerms(Value value, bool isNegative, unsigned depth, SmallVectorImpl<Term> &terms) {
-  Operation *op = depth ? value.getDefiningOp() : nullptr;
+  Operation *op = depth && terms.size() < kMostTerms ? value.getDefiningOp() : nullptr;
   double factor = 1;
   if (isa_and_nonnull<onnx::AddOp, onnx::SubOp>(op)) {
     collectTerms(op->getOperand(0), isNegative, depth - 1, terms);
@@ -198,16 +205,49 @@ bool cancels(const Parts &one, const Parts &other) {
   }
 }
 
+/// True of where an interval ends, for all that a minimum or a maximum of ends can be moved or bounded.
+template <typename Extremum> bool isEnd(Value value) {
+  for (unsigned i = 0; i < kMostBetween; ++i) {
+    Operation *op = value.getDefiningOp();
+    if (isa_and_nonnull<Extremum>(op) && op->getNumOperands() == 2)
+      return true;
+    Value inner = movedBy(op);
+    if (!inner)
+      return false;
+    value = inner;
+  }
+  return false;
+}
+
 /// A constant of several numbers, a grid: a single one is merged with its like, or stands for itself.
 bool isTable(Value value) { return onnx::constantValue(value) && !onnx::constantScalar(value); }
+
+/// Which of a product's channels of results a weight belongs to; nothing for products that have no such order.
+std::function<int64_t(int64_t)> channelOf(Operation *op, ArrayRef<int64_t> shape) {
+  if (isa<onnx::ConvOp>(op) && shape.size() > 2) {
+    int64_t depth =
+        std::accumulate(shape.begin() + 1, shape.end(), int64_t(1), std::multiplies<>());
+    return [=](int64_t i) { return i / depth; };
+  }
+  if (shape.size() != 2 || !isa<onnx::MatMulOp, onnx::GemmOp>(op))
+    return {};
+  int64_t columns = shape[1];
+  auto gemm = dyn_cast<onnx::GemmOp>(op);
+  if (gemm && gemm.getTransB())
+    return [=](int64_t i) { return i / columns; };
+  return [=](int64_t i) { return i % columns; };
+}
 
 } // namespace
 
 std::optional<Cancellation> cancellationIn(Operation *op) {
   if (!isa<onnx::AddOp, onnx::SubOp>(op))
     return std::nullopt;
+  if (isa<onnx::SubOp>(op) && isEnd<onnx::MinOp>(op->getOperand(0)) &&
+      isEnd<onnx::MaxOp>(op->getOperand(1)))
+    return Cancellation(); // what two intervals have in common
   SmallVector<Term, 4> terms;
-  collectTerms(op->getResult(0), false, kMostBetween, terms);
+  collectTerms(op->getResult(0), false, kDeepestSum, terms);
   SmallVector<Parts, 4> parts;
   for (const Term &term : terms)
     parts.push_back(Parts::of(term.value));
@@ -233,6 +273,30 @@ std::optional<Cancellation> cancellationIn(Operation *op) {
           found->products.append(parts[k].products);
     }
   return found;
+}
+
+bool takesDifferences(Operation *op) {
+  // What floats leave of weights that add up to 0; of those that were trained hardly any channel comes as near.
+  constexpr double kRounding = 0x1p-18;
+  ElementsAttr weights =
+      op->getNumOperands() > 1 ? onnx::constantValue(op->getOperand(1)) : ElementsAttr();
+  std::optional<Elements> elements = weights ? Elements::of(weights) : std::nullopt;
+  if (!elements || elements->kind != onnx::ElementKind::F32 || elements->isSplat())
+    return false;
+  std::function<int64_t(int64_t)> channel = channelOf(op, elements->shape());
+  if (!channel)
+    return false;
+  llvm::SmallDenseMap<int64_t, std::pair<double, double>> sums; // and those of magnitudes
+  for (int64_t i = 0, count = elements->count(); i < count; ++i) {
+    auto number = llvm::bit_cast<float>(llvm::support::endian::read32le(elements->at(i)));
+    auto &[sum, magnitudes] = sums[channel(i)];
+    sum += number;
+    magnitudes += std::abs(number);
+  }
+  return llvm::any_of(sums, [&](const auto &entry) {
+    auto [sum, magnitudes] = entry.second;
+    return magnitudes > 0 && std::abs(sum) <= kRounding * magnitudes;
+  });
 }
 
 } // namespace cameo

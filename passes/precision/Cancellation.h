@@ -4,6 +4,7 @@
 //   |a|^2 - 2ab + |b|^2          a distance
 //   x - blur(x)                  what stands out of an average that a product makes
 //   (grid + flow) - grid         what was added, taken away again
+//   Min(b, d) - Max(a, c)        what two intervals have in common
 //
 // Each part is right to its own magnitude; what is left of them has nothing but their roundings where they are of 16
 // bits. A variance of 1 around 20 is the rest of 401 and 400.
@@ -23,5 +24,8 @@ struct Cancellation {
 
 /// The cancellation in the sum that `op`, an Add or a Sub, is the end of; nothing where there is none.
 std::optional<Cancellation> cancellationIn(mlir::Operation *op);
+
+/// True of a product by constants of which some channel adds up to 0: an edge filter, a matrix that takes the mean away.
+bool takesDifferences(mlir::Operation *op);
 
 } // namespace cameo

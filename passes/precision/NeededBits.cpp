@@ -98,7 +98,8 @@ static bool isReadByProducts(Value value, unsigned depth = 4) {
 }
 
 /// Nodes that read nothing but inputs and constants, without a product between, as long as they grow with inputs; nodes
-/// that add such a value to others, if products do not read it; of these those that compute, or lead to such as do.
+/// that add such a value to others, if products do not read it; products that take differences of such; of these those
+/// that compute, or lead to such as do.
 void NeededBits::findInputWork(Block &block) {
   llvm::DenseSet<Value> fromInputs, grown;
   llvm::DenseMap<Value, bool> known; // many nodes may read one value
@@ -115,9 +116,13 @@ void NeededBits::findInputWork(Block &block) {
       grown.insert(input);
     }
   for (Operation &op : block) {
-    if (!isa<onnx::OnnxDialect>(op.getDialect()) || op.getNumRegions() ||
-        policyOf(&op).role == Role::Product)
+    if (!isa<onnx::OnnxDialect>(op.getDialect()) || op.getNumRegions())
       continue;
+    if (policyOf(&op).role == Role::Product) {
+      if (grown.contains(op.getOperand(0)) && takesDifferences(&op))
+        found.push_back(&op);
+      continue;
+    }
     bool reads = false, readsFar = false, readsOthers = false;
     for (auto [i, operand] : llvm::enumerate(op.getOperands())) {
       if (!isFloat(operand) || onnx::constantValue(operand))
@@ -313,13 +318,19 @@ void NeededBits::passOn(Operation *op) {
   const PolicyRow &row = policyOf(op);
   if (!need.reader || row.role == Role::Full)
     return;
-  if (row.role == Role::Product && !isSmallTransform(op) && need.products-- == 0)
-    return;
+  if (row.role == Role::Product && !isSmallTransform(op)) {
+    if (need.products-- == 0)
+      return;
+    need.isBehindProduct = true;
+  }
   readers[op] = need.reader;
   if (row.settles)
     return;
-  if (need.isGuard && (isSquare(op) || isa<onnx::ReduceSumSquareOp, onnx::ReduceL2Op>(op)))
-    need.products = 0;
+  if (isSquare(op) || isa<onnx::ReduceSumSquareOp, onnx::ReduceL2Op>(op)) {
+    // Bands of a spectrum: what is small in it is small beside all that its own products add up.
+    need.products = need.isGuard ? 0 : need.products + need.isBehindProduct;
+    need.isBehindProduct = false;
+  }
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
     if (!readsAnyType(op, i) || isa<onnx::CastOp>(op))
       ask(operand, need);

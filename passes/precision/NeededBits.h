@@ -31,6 +31,8 @@ private:
     unsigned products = 0;
     /// Small numbers alone must not be lost: what is squared is not as small, and no product in front of it asks for more.
     bool isGuard = false;
+    /// A product is between already, of which squares in front of it may be the operand.
+    bool isBehindProduct = false;
 
     bool goesFurtherThan(const Need &other) const {
       return !other.reader || products > other.products ||

@@ -497,16 +497,17 @@ NumberRange NumberRanges::inferred(Operation *op) const {
 /// does a division by what grows.
 bool NumberRanges::grows(Operation *op, const NumberRange &range) const {
   const PolicyRow &row = policyOf(op);
-  if (range.isKnown() || !isa<onnx::OnnxDialect>(op->getDialect()) || row.settles ||
-      isa<onnx::SqrtOp>(op))
+  if (range.isKnown() || !isa<onnx::OnnxDialect>(op->getDialect()) || isa<onnx::SqrtOp>(op))
     return false;
   if (row.role == Role::Ranged)
     return true;
-  if (row.role == Role::Product || row.role == Role::Full)
+  if (row.settles || row.role == Role::Product || row.role == Role::Full)
     return false;
-  return llvm::any_of(llvm::enumerate(op->getOperands()), [&](auto operand) {
-    return !row.divides(operand.index()) && of(operand.value()).grows;
-  });
+  bool isLarge = false, isDivided = false;
+  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+    if (of(operand).grows)
+      (row.divides(i) ? isDivided : isLarge) = true;
+  return isLarge && !isDivided;
 }
 
 /// The small number that is added to keep a value from 0, as far behind the sum as growth would go.
@@ -650,7 +651,7 @@ std::string NumberRanges::whyNot(Operation *op, const Converted &converted,
       why = "is kept from 0 by numbers that FP16 has few digits of";
     if (why.empty() && row.divides(i) && divisorSinks(operand, precision))
       why = "may be as small as numbers that FP16 has few digits of";
-    if (why.empty() && !isProduct && precision == Precision::FP16 && of(operand).grows)
+    if (why.empty() && precision == Precision::FP16 && of(operand).grows)
       why = "can grow beyond FP16, and its range is not known";
     if (!why.empty())
       return onnx::inputText(op, i) + " " + why;

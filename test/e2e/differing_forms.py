@@ -181,7 +181,104 @@ def in_front_of(product, kind):
     return build
 
 
+def in_common(by):
+    """The overlap of boxes and anchors as a share of both."""
+    def build():
+        f = Form()
+        low = numpy.float32([[0, 0], [200, 100], [610, 640], [1200, 900]])
+        anchors = numpy.concatenate([low, low + 48], axis=1).astype(numpy.float32)
+        if by == "input":
+            boxes = f.input("x", numpy.float32(anchors + 3 * random(40, ROWS, 4)))
+        else:
+            moves = f.product(f.input("x", 3 * random(40, ROWS, 4)), 4)
+            boxes = f.add("Add", moves, f.array(anchors))
+
+        def side(of, first, axis):
+            x = f.add("Slice", of, f.axes(first), f.axes(first + 2), f.axes(1))
+            return f.add("Unsqueeze", x, f.axes(axis))
+
+        def area(of, axis):
+            return f.add("ReduceProd", f.add("Sub", side(of, 2, axis), side(of, 0, axis)), f.axes(2), keepdims=0)
+
+        anchors = f.array(anchors)
+        inner = f.add("Sub", f.add("Min", side(boxes, 2, 1), side(anchors, 2, 0)),
+                      f.add("Max", side(boxes, 0, 1), side(anchors, 0, 0)))
+        common = f.add("ReduceProd", f.add("Relu", inner), f.axes(2), keepdims=0)
+        both = f.add("Sub", f.add("Add", area(boxes, 1), area(anchors, 0)), common)
+        return f, f.add("Div", common, both)
+    return build
+
+
+def solved(steps):
+    """What many small steps have changed of a value."""
+    def build():
+        f = Form()
+        x = f.product(f.input("x", held(100 + random(41, ROWS, DEPTH))), DEPTH)
+        y = x
+        for _ in range(steps):
+            y = f.add("Add", y, f.add("Mul", f.add("Tanh", y), f.number(0.001)))
+        return f, f.add("Sub", y, x)
+    return build
+
+
+def filtered(kind):
+    """Differences of neighbours, of an input that is far from 0."""
+    def build():
+        f = Form()
+        if kind == "laplacian":
+            x = f.input("x", 300 + random(42, 1, 1, 6, 6))
+            edges = numpy.float32([[[[0, 1, 0], [1, -4, 1], [0, 1, 0]]]])
+            return f, f.add("Conv", x, f.array(edges))
+        x = f.input("x", 1000 + random(43, ROWS, DEPTH))
+        if kind == "centre":
+            matrix = numpy.eye(DEPTH) - 1 / DEPTH
+        else:
+            matrix = numpy.eye(DEPTH, DEPTH - 1, -1) - numpy.eye(DEPTH, DEPTH - 1)
+        if kind == "gemm":
+            return f, f.add("Gemm", x, f.array(matrix.T.astype(numpy.float32)), transB=1)
+        return f, f.add("MatMul", x, f.array(matrix.astype(numpy.float32)))
+    return build
+
+
+def spectrum(square):
+    """The logarithm of bands of a spectrum, some of which are quiet."""
+    def build():
+        f = Form()
+        at = numpy.arange(64, dtype=numpy.float32)
+        x = f.input("x", numpy.float32([1000 * numpy.sin(at * 0.7 * (row + 1)) for row in range(ROWS)]))
+        angles = numpy.outer(at, numpy.arange(32)) * 2 * numpy.pi / 64
+        window = numpy.hanning(64)[:, None]
+        parts = [f.add("MatMul", x, f.array((part(angles) * window).astype(numpy.float32)))
+                 for part in (numpy.cos, numpy.sin)]
+        squares = [f.add("Pow", part, f.number(2)) if square == "Pow" else f.add("Mul", part, part) for part in parts]
+        bands = numpy.kron(numpy.eye(8), numpy.full((4, 1), 0.25)).astype(numpy.float32)
+        power = f.add("MatMul", f.add("Add", *squares), f.array(bands))
+        return f, f.add("Log", f.add("Max", power, f.number(1e-6)))
+    return build
+
+
+def growing(kind):
+    """Products that read what may be beyond FP16."""
+    def build():
+        f = Form()
+        # The largest numbers are 1e5, which BF16 has as well.
+        x = f.product(f.input("x", held(numpy.linspace(-4, 11.5, ROWS * DEPTH).reshape(ROWS, DEPTH))), DEPTH)
+        y = f.add("Exp", x) if kind == "exp" else f.add("Mul", *2 * [f.add("Mul", x, f.number(30))])
+        return f, f.add("MatMul", y, f.array(held(numpy.abs(random(44, DEPTH, DEPTH)))))
+    return build
+
+
 def differences():
+    for by in ("input", "moves"):
+        yield f"common-{by}", in_common(by)
+    for steps in (3, 12, 40):
+        yield f"solved-{steps}", solved(steps)
+    for kind in ("laplacian", "centre", "neighbours", "gemm"):
+        yield f"filtered-{kind}", filtered(kind)
+    for square in ("Mul", "Pow"):
+        yield f"spectrum-{square}", spectrum(square)
+    for kind in ("exp", "square"):
+        yield f"growing-{kind}", growing(kind)
     for kind in ("ReduceMean", "ReduceSum", "MatMul", "AveragePool", "Conv"):
         for square, how in (("Mul", "Sub"), ("Pow", "Neg"), ("two", "Mul")):
             yield f"moment-{kind}-{square}", second_moment(kind, square, how)

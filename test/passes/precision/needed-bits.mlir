@@ -375,7 +375,7 @@ func.func @positions(%x: tensor<1x1x4x4xf32>, %a: tensor<1x2x2x2xf32>, %v: tenso
 // CHECK-LABEL: func @norms(
 // CHECK: onnx.Exp({{.*}} -> tensor<2x2xf16>
 // CHECK: onnx.Exp({{.*}} -> tensor<2x2xf32>
-// expected-remark @+1 {{FP32: 5 nodes, FP16: 4 nodes}}
+// expected-remark @+1 {{FP32: 5 nodes, FP16: 3 nodes, BF16: 1 node}}
 func.func @norms(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
   %axis = onnx.Constant() {value = dense<1> : tensor<1xi64>} : () -> tensor<1xi64>
   %0 = onnx.MatMul(%x, %x) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
@@ -391,6 +391,7 @@ func.func @norms(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
   %6 = onnx.Div(%4, %5) : (tensor<2x2xf32>, tensor<2xf32>) -> tensor<2x2xf32>
   // expected-remark @+1 {{kept in FP32: its result can grow beyond FP16}}
   %7 = onnx.Exp(%6) : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  // expected-remark @+1 {{kept in BF16: input 'A' can grow beyond FP16}}
   %8 = onnx.MatMul(%7, %x) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
   return %8 : tensor<2x2xf32>
 }
@@ -405,7 +406,7 @@ func.func @norms(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
 // CHECK: onnx.ReduceMean({{.*}} -> tensor<2x1xf32>
 // CHECK: onnx.Mul({{.*}} -> tensor<2x1xf32>
 // CHECK: onnx.Sub({{.*}} -> tensor<2x1xf32>
-// expected-remark @+1 {{FP16: 2 nodes}}
+// expected-remark @+1 {{FP16: 1 node, BF16: 1 node}}
 func.func @moments(%x: tensor<2x8xf32>, %w: tensor<8x8xf32>, %v: tensor<1x8xf32>) -> tensor<2x8xf32> {
   %axis = onnx.Constant() {value = dense<-1> : tensor<1xi64>} : () -> tensor<1xi64>
   %0 = onnx.MatMul(%x, %w) : (tensor<2x8xf32>, tensor<8x8xf32>) -> tensor<2x8xf32>
@@ -419,6 +420,7 @@ func.func @moments(%x: tensor<2x8xf32>, %w: tensor<8x8xf32>, %v: tensor<1x8xf32>
   %4 = onnx.Mul(%3, %3) : (tensor<2x1xf32>, tensor<2x1xf32>) -> tensor<2x1xf32>
   // expected-remark @+1 {{kept in FP32: its result depends on bits that FP16 has not}}
   %5 = onnx.Sub(%2, %4) : (tensor<2x1xf32>, tensor<2x1xf32>) -> tensor<2x1xf32>
+  // expected-remark @+1 {{kept in BF16: input 'A' can grow beyond FP16}}
   %6 = onnx.MatMul(%5, %v) : (tensor<2x1xf32>, tensor<1x8xf32>) -> tensor<2x8xf32>
   return %6 : tensor<2x8xf32>
 }
@@ -495,4 +497,68 @@ func.func @masks(%x: tensor<4x4xf32>, %w: tensor<4x4xf32>, %seen: tensor<1x4xi64
   %5 = onnx.Softmax(%4) : (tensor<4x4xf32>) -> tensor<4x4xf32>
   %6 = onnx.MatMul(%5, %w) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   return %6 : tensor<4x4xf32>
+}
+
+// -----
+
+// An edge filter takes differences of an input far from 0, weights that were trained do not.
+// CHECK-LABEL: func @edges(
+// CHECK: onnx.Conv({{.*}} -> tensor<1x1x2x2xf32>
+// CHECK: onnx.Conv({{.*}} -> tensor<1x1x2x2xf16>
+// expected-remark @+1 {{FP32: 1 node, FP16: 2 nodes}}
+func.func @edges(%x: tensor<1x1x4x4xf32>) -> tensor<1x1x2x2xf32> {
+  %none = onnx.None() : () -> none
+  %w = onnx.Constant() {value = dense<[[[[0.0, 1.0, 0.0], [1.0, -4.0, 1.0], [0.0, 1.0, 0.0]]]]> : tensor<1x1x3x3xf32>} : () -> tensor<1x1x3x3xf32>
+  %v = onnx.Constant() {value = dense<[[[[0.1, 1.0, 0.3], [1.0, -4.0, 1.0], [0.2, 1.0, 0.3]]]]> : tensor<1x1x3x3xf32>} : () -> tensor<1x1x3x3xf32>
+  // expected-remark @+1 {{kept in FP32: it is computed from inputs of FP32}}
+  %0 = onnx.Conv(%x, %w, %none) : (tensor<1x1x4x4xf32>, tensor<1x1x3x3xf32>, none) -> tensor<1x1x2x2xf32>
+  %1 = onnx.Conv(%x, %v, %none) : (tensor<1x1x4x4xf32>, tensor<1x1x3x3xf32>, none) -> tensor<1x1x2x2xf32>
+  %2 = onnx.MatMul(%0, %1) : (tensor<1x1x2x2xf32>, tensor<1x1x2x2xf32>) -> tensor<1x1x2x2xf32>
+  return %2 : tensor<1x1x2x2xf32>
+}
+
+// -----
+
+// The logarithm of bands of a spectrum: both products, since what is small in it is small beside all that was added up.
+// CHECK-LABEL: func @bands(
+// CHECK: onnx.MatMul({{.*}} -> tensor<2x8xf32>
+// CHECK: onnx.Mul({{.*}} -> tensor<2x8xf32>
+// CHECK: onnx.MatMul({{.*}} -> tensor<2x4xf32>
+// CHECK: onnx.Log
+// expected-remark @+1 {{FP32: 4 nodes, FP16: 1 node}}
+func.func @bands(%x: tensor<2x64xf32>, %window: tensor<64x8xf32>, %mel: tensor<8x4xf32>) -> tensor<2x2xf32> {
+  // expected-remark @+1 {{kept in FP32: what it makes goes into Log}}
+  %0 = onnx.MatMul(%x, %window) : (tensor<2x64xf32>, tensor<64x8xf32>) -> tensor<2x8xf32>
+  // expected-remark @+1 {{kept in FP32: what it makes goes into Log}}
+  %1 = onnx.Mul(%0, %0) : (tensor<2x8xf32>, tensor<2x8xf32>) -> tensor<2x8xf32>
+  // expected-remark @+1 {{kept in FP32: what it makes goes into Log}}
+  %2 = onnx.MatMul(%1, %mel) : (tensor<2x8xf32>, tensor<8x4xf32>) -> tensor<2x4xf32>
+  // expected-remark @+1 {{kept in FP32}}
+  %3 = onnx.Log(%2) : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  %w = onnx.Constant() {value = dense<[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 9.0]]> : tensor<4x2xf32>} : () -> tensor<4x2xf32>
+  %4 = onnx.MatMul(%3, %w) : (tensor<2x4xf32>, tensor<4x2xf32>) -> tensor<2x2xf32>
+  return %4 : tensor<2x2xf32>
+}
+
+// -----
+
+// What two intervals have in common, and a value that comes back behind many steps.
+// CHECK-LABEL: func @overlaps(
+// CHECK: onnx.Min({{.*}} -> tensor<16xf32>
+// CHECK: onnx.Max({{.*}} -> tensor<16xf32>
+// CHECK: onnx.Sub({{.*}} -> tensor<16xf32>
+// expected-remark @+1 {{FP32: 4 nodes, FP16: 3 nodes}}
+func.func @overlaps(%x: tensor<16x16xf32>, %w: tensor<16xf32>) -> tensor<16xf32> {
+  %0 = onnx.MatMul(%x, %w) : (tensor<16x16xf32>, tensor<16xf32>) -> tensor<16xf32>
+  %1 = onnx.MatMul(%w, %x) : (tensor<16xf32>, tensor<16x16xf32>) -> tensor<16xf32>
+  // expected-remark @+1 {{kept in FP32: what it makes goes into Sub}}
+  %2 = onnx.Sigmoid(%0) : (tensor<16xf32>) -> tensor<16xf32>
+  // expected-remark @+1 {{kept in FP32: what it makes goes into Sub}}
+  %3 = onnx.Min(%0, %1) : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+  // expected-remark @+1 {{kept in FP32: what it makes goes into Sub}}
+  %4 = onnx.Max(%0, %2) : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+  // expected-remark @+1 {{kept in FP32: its result depends on bits}}
+  %5 = onnx.Sub(%3, %4) : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+  %6 = onnx.MatMul(%5, %x) : (tensor<16xf32>, tensor<16x16xf32>) -> tensor<16xf32>
+  return %6 : tensor<16xf32>
 }
