@@ -91,6 +91,11 @@ Error AccuracyMetric::addReference(ArrayRef<TensorPort> ports, ArrayRef<HostTens
                   " numbers");
   rowLength = length;
   for (size_t at = 0; at < numbers.size(); at += rowLength) {
+    if (llvm::any_of(ArrayRef(numbers).slice(at, rowLength),
+                     [](double n) { return std::isnan(n); }))
+      return llvm::createStringError(
+          "row " + llvm::Twine(largest.size()) + " of output '" + ports.front().name +
+          "' has NaN with FP32 already, so that it has no class to compare");
     largest.push_back(largestOf(ArrayRef(numbers).slice(at, rowLength)));
     size_t row = largest.size() - 1;
     referenceGood += row < labels.size() ? largest[row] == uint64_t(labels[row]) : labels.empty();

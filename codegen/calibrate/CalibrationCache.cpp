@@ -262,7 +262,10 @@ static bool readChoice(const json::Object &object, CalibrationCache &cache) {
   const json::Object *found = object.getObject("chosen");
   const json::Array *trials = found ? found->getArray("trials") : nullptr;
   QuantizationChoice &choice = cache.choice.emplace();
-  choice.samples = uint64_t(found ? found->getInteger("samples").value_or(0) : 0);
+  int64_t samples = found ? found->getInteger("samples").value_or(0) : 0;
+  if (samples < 0)
+    return false;
+  choice.samples = uint64_t(samples);
   choice.chosen = {cache.method.kind, cache.channels && !cache.channels->empty(),
                    found && found->getBoolean("bias_correction").value_or(false)};
   bool isKnown = false;
@@ -305,15 +308,17 @@ Expected<CalibrationCache> CalibrationCache::parse(StringRef text, StringRef pat
   std::optional<uint64_t> model = hashIn(object, "model");
   std::optional<uint64_t> dataHash = data ? hashIn(*data, "xxh3") : std::nullopt;
   std::optional<CalibrationMethod::Kind> kind = kindIn(object);
-  if (!model || !dataHash || !kind)
+  int64_t files = data ? data->getInteger("files").value_or(0) : 0;
+  int64_t samples = data ? data->getInteger("samples").value_or(0) : 0;
+  if (!model || !dataHash || !kind || files < 0 || samples < 0)
     return problem("calibration has not written it: 'model', 'data' or 'method' is not as it "
                    "should be");
   cache.source = {*model,
                   hashIn(object, "weights").value_or(0),
                   data->getString("name").value_or("").str(),
                   *dataHash,
-                  uint64_t(data->getInteger("files").value_or(0)),
-                  uint64_t(data->getInteger("samples").value_or(0)),
+                  uint64_t(files),
+                  uint64_t(samples),
                   object.getString("passes").value_or("").str()};
   cache.method = {*kind, object.getNumber("percentile").value_or(0)};
   for (const RangesFile::Value &range : file->values) {

@@ -120,6 +120,10 @@ TEST(AccuracyMetric, SaysWhatIsMissing) {
   EXPECT_EQ(llvm::toString(flat.addReference(kPort, tensor({3}, {1, 2, 3}))),
             "output 'scores' has no rows, the largest number of which would be its class; an "
             "accuracy such as 30dB compares outputs that are not classes");
+  AccuracyMetric empty(contract("99%"), {});
+  EXPECT_EQ(
+      llvm::toString(empty.addReference(kPort, tensor({2, 2}, {1, 2, 3, NAN}))),
+      "row 1 of output 'scores' has NaN with FP32 already, so that it has no class to compare");
   AccuracyMetric uneven(contract("99%"), {});
   EXPECT_FALSE(bool(uneven.addReference(kPort, rows({0, 1}))));
   EXPECT_EQ(llvm::toString(uneven.addReference(kPort, tensor({1, 3}, {1, 2, 3}))),

@@ -139,7 +139,7 @@ class Calibration:
         else:
             self.suite.ok(case)
 
-    def expect(self, case, step, text, code=1):
+    def expect(self, case, step, text, code=2):
         """It ends with that code, and says so."""
         wrong = step.code != code or text not in step.output
         self.judge(case, wrong and f"{step.how()} without '{text}'", step)
