@@ -203,7 +203,7 @@ LogicalResult Compiler::read(StringRef path) {
       return failure();
     current = std::move(input.module);
     modelHash = input.hash;
-    options.pipeline.precision.model = hashText(modelHash);
+    options.pipeline.precision.model = hashText(hash());
     files = std::move(input.files);
     tensors = std::move(input.tensors);
     modelName = path == "-" ? "stdin" : llvm::sys::path::stem(path).str();
@@ -223,7 +223,7 @@ LogicalResult Compiler::read(StringRef bytes, StringRef name) {
   if (!current)
     return failure();
   modelHash = hashOfModel(bytes);
-  options.pipeline.precision.model = hashText(modelHash);
+  options.pipeline.precision.model = hashText(hash());
   modelName = name.str();
   return startAt(Stage::Imported);
 }
@@ -256,7 +256,8 @@ LogicalResult Compiler::startAt(Stage stage) {
   if (stage == Stage::Imported) {
     if (options.code.remarks)
       onnx::remarkDifferences(*current);
-    if (failed(fixInputShapes(*current, options.shapes)))
+    if (failed(fixInputShapes(*current, options.shapes)) ||
+        failed(fixInputValues(*current, options.values)))
       return failure();
     if (!options.pipeline.taps.empty())
       nameTensors(*current, tensors);

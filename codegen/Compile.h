@@ -16,6 +16,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "codegen/InputValues.h"
 #include "codegen/Pipeline.h"
 #include "codegen/emit/Manifest.h"
 #include "codegen/emit/Report.h"
@@ -52,6 +53,8 @@ struct CompileOptions {
   PipelineOptions pipeline;
   /// Sizes of inputs by name, -1 where they are left open.
   std::map<std::string, llvm::SmallVector<int64_t>> shapes;
+  /// Inputs that become constants.
+  InputValues values;
   /// Tools, and what images for the simulator have. With `code.remarks`, what of the model differs
   /// from ONNX's own words is said as well. `code.cancelled`, set by any thread, ends the
   /// compilation with an error at any step, after the passes and kernels at work.
@@ -92,7 +95,7 @@ public:
   explicit Compiler(CompileOptions options);
 
   //===-- Input -------------------------------------------------------------------------------===//
-  // Each is followed by the sizes of options.shapes where the module is at stage imported. All
+  // Each is followed by options.shapes and options.values where the module is at stage imported. All
   // methods that may fail have said why.
 
   /// Reads an ONNX model from a file, or from a stream (codegen/ModelInput.h).
@@ -130,8 +133,8 @@ public:
   /// Where the tensors of a model from a file come from, by their names in ONNX.
   llvm::ArrayRef<onnx::TensorOrigin> tensorOrigins() const { return tensors; }
   const PipelineOptions &pipeline() const { return options.pipeline; }
-  /// XXH3 of the model's bytes.
-  uint64_t hash() const { return modelHash; }
+  /// XXH3 of the model's bytes, and of what its inputs are fixed to.
+  uint64_t hash() const { return modelHash ^ hashOfInputValues(options.values); }
   /// After emit(): the payload, whose weights are those of the module.
   const PayloadContents &payload() const { return contents; }
   /// After emit(): the artefact's bytes behind a stub (runtime/format.h); without one, a plan. They

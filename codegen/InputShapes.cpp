@@ -76,7 +76,8 @@ namespace {
 
 struct ShapeFixer {
   func::FuncOp function;
-  llvm::StringMap<int64_t> symbols; // what named sizes are fixed to
+  StringRef option;                      // what diagnostics begin with
+  llvm::StringMap<int64_t> symbols = {}; // what named sizes are fixed to
 
   StringRef nameOf(unsigned i) {
     auto name = function.getArgAttrOfType<StringAttr>(i, onnx::kNameAttr);
@@ -90,7 +91,7 @@ struct ShapeFixer {
       inputs.push_back(nameOf(i));
     std::vector<std::string> sizes = openSizes(function);
     return emitError(function.getLoc())
-           << "--shapes: the model has no input and no open size '" << name
+           << option << ": the model has no input and no open size '" << name
            << "'; inputs: " << (inputs.empty() ? "none" : llvm::join(inputs, ", "))
            << "; open sizes: " << (sizes.empty() ? "none" : llvm::join(sizes, ", "));
   }
@@ -100,8 +101,9 @@ struct ShapeFixer {
     if (!llvm::is_contained(openSizes(function), name))
       return unknown(name);
     if (shape.size() != 1)
-      return emitError(function.getLoc()) << "--shapes: '" << name << "' is an open size, which is "
-                                          << "one number, not " << shape.size();
+      return emitError(function.getLoc())
+             << option << ": '" << name << "' is an open size, which is "
+             << "one number, not " << shape.size();
     if (shape.front() >= 0)
       symbols[name] = shape.front();
     return success();
@@ -111,7 +113,7 @@ struct ShapeFixer {
   LogicalResult collect(unsigned i, ArrayRef<int64_t> shape) {
     auto type = dyn_cast<RankedTensorType>(function.getArgument(i).getType());
     auto error = [&] {
-      return emitError(function.getLoc()) << "--shapes: input '" << nameOf(i) << "' ";
+      return emitError(function.getLoc()) << option << ": input '" << nameOf(i) << "' ";
     };
     if (!type) {
       if (isa<UnrankedTensorType>(function.getArgument(i).getType()))
@@ -167,11 +169,12 @@ struct ShapeFixer {
 } // namespace
 
 LogicalResult cameo::fixInputShapes(ModuleOp module,
-                                    const std::map<std::string, SmallVector<int64_t>> &shapes) {
+                                    const std::map<std::string, SmallVector<int64_t>> &shapes,
+                                    StringRef option) {
   auto functions = module.getOps<func::FuncOp>();
   if (shapes.empty() || functions.empty())
     return success();
-  ShapeFixer fixer{*functions.begin(), {}};
+  ShapeFixer fixer{*functions.begin(), option};
   llvm::StringMap<unsigned> arguments;
   for (unsigned i = 0; i < fixer.function.getNumArguments(); ++i)
     arguments[fixer.nameOf(i)] = i;

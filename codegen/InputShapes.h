@@ -18,9 +18,10 @@ llvm::Expected<std::map<std::string, llvm::SmallVector<int64_t>>> parseShapes(ll
 
 /// Changes the types of the function's arguments (stage imported). Of a name that no input has, the
 /// one number is that of the open sizes of that name. A size that has a name is fixed wherever an
-/// input has that name. Sizes of -1 stay open. Fails after a diagnostic.
+/// input has that name. Sizes of -1 stay open. Fails after a diagnostic that begins with `option`.
 mlir::LogicalResult fixInputShapes(mlir::ModuleOp module,
-                                   const std::map<std::string, llvm::SmallVector<int64_t>> &shapes);
+                                   const std::map<std::string, llvm::SmallVector<int64_t>> &shapes,
+                                   llvm::StringRef option = "--shapes");
 
 /// The names of sizes that inputs leave open (stage imported), in their order.
 std::vector<std::string> openSizes(mlir::func::FuncOp function);

@@ -10,6 +10,7 @@ llvm::Expected<AccuracyResult> cameo::findKeptLayers(const CameocOptions &option
   CompileOptions compile;
   compile.pipeline = options.pipeline;
   compile.shapes = options.shapes;
+  compile.values = options.values;
   compile.jobs = options.jobs;
   compile.code = codeTools(options);
   compile.onMessage = options.messages;

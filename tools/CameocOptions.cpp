@@ -267,6 +267,7 @@ const Setter kSetters[] = {
     {OPT_target, setTarget},
     {OPT_emit, setEmit},
     {OPT_shapes, [](CameocOptions &o, StringRef v) { return setParsed(o.shapes, parseShapes(v)); }},
+    {OPT_shape_values, [](CameocOptions &o, StringRef v) { return parseInputValues(v, o.values); }},
     {OPT_layout,
      [](CameocOptions &o, StringRef v) {
        return setChoice(o.pipeline.layout, v,

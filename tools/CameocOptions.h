@@ -30,6 +30,8 @@ struct CameocOptions {
   Stage lastStage() const;
   /// --shapes: sizes by the names of inputs and of open sizes, -1 where they are left open.
   std::map<std::string, llvm::SmallVector<int64_t>> shapes;
+  /// --shape-values
+  InputValues values;
   /// --device: where models run that are run to compile others.
   std::optional<RunDevice> device;
   /// --calibration-histograms; nothing: on a GPU.

@@ -39,6 +39,8 @@ defm emit : Value<"emit", "KIND", outputs,
     "--ranges), tuning">;
 defm shapes : Value<"shapes", "x:1x3x224x224,batch:8", outputs,
     "fixes sizes of inputs, or open sizes by their names; ? leaves one open">;
+defm shape_values : Value<"shape-values", "INPUT=N,...|@FILE.npy", outputs,
+    "makes inputs constants, as a rate, an axis or sizes that decide shapes; may be given again">;
 defm layout : Value<"layout", "ORDER", outputs,
     "of values between kernels: tensor-cores (default with -O2), auto, channels-last, "
     "as-imported">;

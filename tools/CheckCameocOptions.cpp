@@ -44,7 +44,7 @@ static llvm::Error checkTargetList(const CameocOptions &options) {
                  : fail("--target: " + llvm::toString(targets.takeError()));
 }
 
-/// --inspect reads the model, with sizes as --shapes gives them, and makes nothing.
+/// --inspect reads the model, with inputs as --shapes and --shape-values give them, and makes nothing.
 static llvm::Error checkInspection(const CameocOptions &options) {
   if (options.input.empty())
     return fail("no input file: cameoc --inspect MODEL.onnx");
@@ -71,8 +71,11 @@ static llvm::Error checkStages(const CameocOptions &options) {
   if (options.emit == Emit::Onnx && options.stopAfter && *options.stopAfter > Stage::Precision)
     return fail("--emit=onnx: the model is not ONNX any more after stage " +
                 stageName(*options.stopAfter));
-  if (options.firstStage() > Stage::Imported && !options.shapes.empty())
-    return fail("--shapes applies to models, not to --start-from=" + stageName(*options.startFrom));
+  for (auto [name, isGiven] : {std::pair("--shapes", !options.shapes.empty()),
+                               std::pair("--shape-values", !options.values.empty())})
+    if (options.firstStage() > Stage::Imported && isGiven)
+      return fail(llvm::Twine(name) +
+                  " applies to models, not to --start-from=" + stageName(*options.startFrom));
   return llvm::Error::success();
 }
 

@@ -78,6 +78,9 @@ static cl::opt<unsigned> level("O", cl::Prefix, cl::init(2), cl::cat(category),
                                cl::desc("as cameoc's"), cl::value_desc("0|1|2"));
 static cl::opt<std::string> shapes("shapes", cl::cat(category), cl::value_desc("x:1x3x224x224,..."),
                                    cl::desc("as cameoc's"));
+static cl::list<std::string> shapeValues("shape-values", cl::cat(category),
+                                         cl::value_desc("INPUT=N,...|@FILE.npy"),
+                                         cl::desc("as cameoc's"));
 static cl::opt<std::string> device("device", cl::init("sim"), cl::cat(category),
                                    cl::value_desc("sim|cuda[:N]"),
                                    cl::desc("what runs them: the simulator, or a GPU (sim)"));
@@ -133,6 +136,9 @@ static llvm::Expected<CompileOptions> compileOptions(const RunDevice &where, boo
     if (llvm::Error error = parseShapes(shapes).moveInto(options.shapes))
       return llvm::createStringError("--shapes: " + llvm::toString(std::move(error)));
   }
+  for (const std::string &text : shapeValues)
+    if (llvm::Error error = parseInputValues(text, options.values))
+      return llvm::createStringError("--shape-values: " + llvm::toString(std::move(error)));
   return options;
 }
 

@@ -173,6 +173,7 @@ CompileOptions Invocation::compileOptions() {
   CompileOptions result;
   result.pipeline = options.pipeline;
   result.shapes = options.shapes;
+  result.values = options.values;
   result.code = codeTools(options);
   result.code.simChecks = options.simChecks;
   result.code.simTrace = options.simTrace;
@@ -265,6 +266,9 @@ std::vector<std::string> Invocation::inputs() const {
       inputs.push_back(*file);
   for (StringRef file : scheduleFiles(options))
     inputs.push_back(file.str());
+  for (const auto &[name, value] : options.values)
+    if (!value.file.empty())
+      inputs.push_back(value.file);
   llvm::append_range(inputs, options.passPlugins);
   return inputs;
 }
@@ -403,6 +407,7 @@ CalibrationRequest calibrationRequest(const CameocOptions &options) {
   request.isQuiet = options.quiet;
   CompileOptions &compile = request.compile;
   compile.shapes = options.shapes;
+  compile.values = options.values;
   compile.warningsAreErrors = options.warningsAreErrors;
   compile.jobs = options.jobs;
   compile.code = codeTools(options);
@@ -459,6 +464,7 @@ int fail(const Messages &messages, llvm::Error error, ExitCode code) {
 int inspect(const CameocOptions &options) {
   CompileOptions compile;
   compile.shapes = options.shapes;
+  compile.values = options.values;
   compile.jobs = options.jobs;
   bool isUsage = false;
   compile.onMessage = [&](const CompileMessage &message) {

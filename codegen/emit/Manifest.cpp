@@ -104,6 +104,15 @@ static json::Object describeCode(StringRef kind, ArrayRef<PayloadSection> pieces
   };
 }
 
+json::Object cameo::fixedInputs(ModuleOp module) {
+  json::Object object;
+  if (auto fixed = module->getAttrOfType<DictionaryAttr>(onnx::kFixedAttr))
+    for (NamedAttribute input : fixed)
+      object[json::fixUTF8(input.getName())] =
+          json::fixUTF8(cast<StringAttr>(input.getValue()).getValue());
+  return object;
+}
+
 std::string cameo::makeManifest(ModuleOp module, ArrayRef<CodeVariant> variants,
                                 ArrayRef<PayloadSection> sections, const ManifestInfo &info) {
   json::Array targets, totals, entries, code;
@@ -154,6 +163,8 @@ std::string cameo::makeManifest(ModuleOp module, ArrayRef<CodeVariant> variants,
       code.push_back(describeCode(kind, pieces));
     next += pieces.size();
   }
+  if (json::Object fixed = fixedInputs(module); !fixed.empty())
+    manifest["fixed_inputs"] = std::move(fixed);
   manifest["targets"] = std::move(targets);
   manifest["variants"] = std::move(totals);
   manifest["entries"] = std::move(entries);

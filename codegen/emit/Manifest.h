@@ -5,6 +5,8 @@
 
 #include "codegen/emit/Code.h"
 
+#include "llvm/Support/JSON.h"
+
 namespace cameo {
 
 struct ManifestInfo {
@@ -14,6 +16,9 @@ struct ManifestInfo {
   std::string leastPrecision; // with the fewest bits that was asked for of anything
   uint64_t modelHash = 0;     // XXH3 of the input file
 };
+
+/// The inputs that are constants, and their numbers as text; empty where there are none.
+llvm::json::Object fixedInputs(mlir::ModuleOp module);
 
 std::string makeManifest(mlir::ModuleOp module, llvm::ArrayRef<CodeVariant> variants,
                          llvm::ArrayRef<PayloadSection> sections, const ManifestInfo &info);

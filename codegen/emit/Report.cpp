@@ -5,6 +5,7 @@
 
 #include "codegen/NodeNames.h"
 #include "codegen/emit/LaunchTotals.h"
+#include "codegen/emit/Manifest.h"
 #include "codegen/lower/DevicePatterns.h"
 #include "dialects/rt/Ledger.h"
 
@@ -162,6 +163,8 @@ void cameo::writeReport(json::OStream &out, const ReportContents &contents, Repe
     out.attribute("version", kReportVersion);
     out.attribute("model", json::fixUTF8(contents.modelName));
     out.attribute("compiler", "cameo " + contents.compilerVersion);
+    if (json::Object fixed = fixedInputs(contents.module); !fixed.empty())
+      out.attribute("fixed_inputs", std::move(fixed));
     if (!variants.empty() && repeats == Repeats::Yes) {
       rt::VariantOp first = variants.front().op;
       out.attribute("target", first.getTarget().spelling());

@@ -37,6 +37,8 @@ inline constexpr int64_t kIrVersion = 13;
 inline constexpr llvm::StringLiteral kOpsetAttr = OnnxDialect::OpsetAttrHelper::getNameStr();
 inline constexpr llvm::StringLiteral kModelAttr = OnnxDialect::ModelAttrHelper::getNameStr();
 inline constexpr llvm::StringLiteral kNameAttr = OnnxDialect::NameAttrHelper::getNameStr();
+/// On the module: the numbers of inputs that --shape-values has made constants, as text.
+inline constexpr llvm::StringLiteral kFixedAttr = OnnxDialect::FixedAttrHelper::getNameStr();
 /// On a function where values are tapped: what the model calls them, by that the names that they have here.
 inline constexpr llvm::StringLiteral kTensorsAttr = OnnxDialect::TensorsAttrHelper::getNameStr();
 inline constexpr llvm::StringLiteral kDimsAttr = OnnxDialect::DimsAttrHelper::getNameStr();

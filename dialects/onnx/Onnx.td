@@ -29,6 +29,8 @@ def Onnx_Dialect : Dialect {
     "::mlir::IntegerAttr":$opset,
     // Of a module: what the model's file says of itself.
     "::mlir::DictionaryAttr":$model,
+    // Of a module: the numbers of inputs that have become constants, as text.
+    "::mlir::DictionaryAttr":$fixed,
     // Of arguments and results of an entry function: what the model calls them.
     "::mlir::StringAttr":$name,
     // Of arguments, of results, and of an op with one list per result: sizes, as numbers or names.

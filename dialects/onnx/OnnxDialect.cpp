@@ -20,12 +20,12 @@ using namespace cameo::onnx;
 #include "dialects/onnx/OnnxAttrs.cpp.inc"
 
 LogicalResult OnnxDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
-  return verifyDeclared<OpsetAttrHelper, ModelAttrHelper, NameAttrHelper, DimsAttrHelper,
-                        ShapeAttrHelper, TypeAttrHelper, EvenSplitAttrHelper, RowsAttrHelper,
-                        KeptUnfoldedAttrHelper, ShapeDeclaredAttrHelper, UnexpandedAttrHelper,
-                        ArithmeticAttrHelper, ProductsAttrHelper, PrecisionAttrHelper,
-                        KeptPrecisionAttrHelper, RangesAttrHelper, TensorsAttrHelper,
-                        KeyAttrHelper>(op, attribute);
+  return verifyDeclared<OpsetAttrHelper, ModelAttrHelper, FixedAttrHelper, NameAttrHelper,
+                        DimsAttrHelper, ShapeAttrHelper, TypeAttrHelper, EvenSplitAttrHelper,
+                        RowsAttrHelper, KeptUnfoldedAttrHelper, ShapeDeclaredAttrHelper,
+                        UnexpandedAttrHelper, ArithmeticAttrHelper, ProductsAttrHelper,
+                        PrecisionAttrHelper, KeptPrecisionAttrHelper, RangesAttrHelper,
+                        TensorsAttrHelper, KeyAttrHelper>(op, attribute);
 }
 
 LogicalResult OnnxDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned,

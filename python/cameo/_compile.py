@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import contextlib
+import decimal
 import json
+import math
 import operator
 import os
 import shutil
@@ -23,6 +25,7 @@ from cameo._model import Array, Device, Model, Path, gpu_of
 Samples = Path | Mapping[str, Array]
 Progress = bool | Callable[[str, int, int], Any]
 Sizes = Mapping[str, int | None | Sequence[int | None]]
+Values = Mapping[str, float | Path | Sequence[float] | Array]
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,28 @@ def _shapes(shapes):
     def joined(value):
         return "x".join(map(text, value)) if isinstance(value, Iterable) else text(value)
     return ",".join(f"{name}:{joined(value)}" for name, value in shapes.items())
+
+
+def _number(value):
+    """A number as cameoc takes it: of a float, all digits."""
+    if isinstance(value, float) and math.isfinite(value):
+        return format(decimal.Decimal(value), "f")
+    return str(value).lower()
+
+
+def _shape_values(values):
+    if not isinstance(values, Mapping):
+        raise TypeError(f'shape_values are a dictionary, such as {{"rate": 16000, "sizes": [1, 3, 224, 224]}}, '
+                        f"not {type(values).__name__}")
+
+    def text(value):
+        if isinstance(value, (str, os.PathLike)):
+            return f"@{os.fspath(value)}"
+        import numpy
+        # Python's own numbers stay what they are: numpy would make floats of large integers.
+        array = value if hasattr(value, "dtype") else numpy.array(value, dtype=object)
+        return ",".join(_number(number) for number in numpy.asarray(array).ravel().tolist())
+    return [f"--shape-values={name}={text(value)}" for name, value in values.items()]
 
 
 class _Files:
@@ -173,6 +198,7 @@ def _arguments(given, files):
         "ranges": lambda v: [f"--ranges={os.fspath(v)}"],
         "accuracy": lambda v: [f"--accuracy={v}"],
         "shapes": lambda v: [f"--shapes={_shapes(v)}"],
+        "shape_values": _shape_values,
         "taps": lambda v: [f"--tap={name}" for name in ([v] if isinstance(v, str) else v)],
         "level": lambda v: [f"-O{v}"],
         "report": lambda v: [f"--report={os.fspath(v)}"],
@@ -248,12 +274,12 @@ def run_tool(name, arguments, files, on_progress=None, codes=(0,)):
         return output.read(), Compilation(tuple(summary), tuple(diagnostics))
 
 
-def inspect(model: Any, *, shapes: Sizes | None = None) -> dict[str, Any]:
+def inspect(model: Any, *, shapes: Sizes | None = None, shape_values: Values | None = None) -> dict[str, Any]:
     """Describes an ONNX model without compiling it: a dictionary with inputs, outputs, operators and whether all of it is
     supported, as `cameoc --inspect=json` prints it. `problems` has what is not, as `Diagnostic`."""
     with _Files() as files:
         arguments = ["--inspect=json", files.model(model), "--message-format=json",
-                     *_arguments({"shapes": shapes}, files)]
+                     *_arguments({"shapes": shapes, "shape_values": shape_values}, files)]
         output, said = run_tool("cameoc", arguments, files, codes=(0, 1))
     errors = [message for message in said.diagnostics if message.severity == "error"]
     if not output:
@@ -264,7 +290,8 @@ def inspect(model: Any, *, shapes: Sizes | None = None) -> dict[str, Any]:
 def compare(model: Any, data: Samples, *, precision: str | Iterable[str] = ("fp32", "fp16"),
             calibration_data: Samples | None = None, labels: Path | None = None,
             values: str | Iterable[str] | None = None, device: str | Device = "simulator", shapes: Sizes | None = None,
-            level: int | None = None, options: Iterable[str] = ()) -> dict[str, Any]:
+            shape_values: Values | None = None, level: int | None = None,
+            options: Iterable[str] = ()) -> dict[str, Any]:
     """A model at several precisions, the reference first, side by side: a dictionary, as `cameo-compare --report=FILE.json`
     writes it. `data` and `calibration_data` are paths, or {input: array} with samples along the first axis. `device` is
     what a `Model` takes."""
@@ -274,7 +301,8 @@ def compare(model: Any, data: Samples, *, precision: str | Iterable[str] = ("fp3
         arguments = [files.model(model), f"--data={files.samples(data, 'data')}", f"--report={report}",
                      f"--device={'sim' if gpu is None else f'cuda:{gpu}'}",
                      f"--precision={_joined(precision, ',')}",
-                     *_arguments({"calibration_data": calibration_data, "shapes": shapes, "level": level}, files)]
+                     *_arguments({"calibration_data": calibration_data, "shapes": shapes,
+                                  "shape_values": shape_values, "level": level}, files)]
         given = {"labels": labels, "values": None if values is None else _joined(values, ";")}
         arguments += [f"--{name}={value}" for name, value in given.items() if value is not None]
         run_tool("cameo-compare", [*arguments, *_others(options, ("--report", "--data", "--precision"))], files)
@@ -286,9 +314,9 @@ def compile(model: Any, *, output: Path | None = None, emit: str | None = None, 
             device: str | Device | None = None, target: str | Iterable[str] | None = None, precision: str | None = None,
             precision_of: Mapping[str, str] | None = None, calibration_data: Samples | None = None,
             ranges: Path | None = None, accuracy: str | None = None, shapes: Sizes | None = None,
-            taps: str | Iterable[str] | None = None, level: int | None = None, report: Path | None = None,
-            cache_dir: Path | None = None, jobs: int | None = None, options: Iterable[str] = (),
-            progress: Progress = False) -> Model:
+            shape_values: Values | None = None, taps: str | Iterable[str] | None = None, level: int | None = None,
+            report: Path | None = None, cache_dir: Path | None = None, jobs: int | None = None,
+            options: Iterable[str] = (), progress: Progress = False) -> Model:
     """Compiles an ONNX model, and returns it as a `Model` for `device`.
 
     `model` is a path, a model's bytes or an onnx.ModelProto. The options are cameoc's, as `cameoc --help-all` has them:
@@ -297,6 +325,8 @@ def compile(model: Any, *, output: Path | None = None, emit: str | None = None, 
     calibration_data    a path, or {input: array} with samples along the first axis
     accuracy    "99%", "-0.3%", "30dB"
     shapes      {"x": (1, 3, 224, 224), "batch": 8}; None leaves a size open
+    shape_values    {"rate": 16000, "sizes": [1, 3, 224, 224]}, an array or a path of an .npy file: inputs that
+                become constants
     taps        names of values that `Context.set_taps` will show
     level       0, 1 or 2
     report      a path ending in .html or .json
@@ -314,8 +344,8 @@ def compile(model: Any, *, output: Path | None = None, emit: str | None = None, 
     if device is not None:
         gpu_of(device)  # a wrong one is told before the model is compiled
     given = dict(target=target, precision=precision, precision_of=precision_of, calibration_data=calibration_data,
-                 ranges=ranges, accuracy=accuracy, shapes=shapes, taps=taps, level=level, report=report,
-                 cache_dir=cache_dir, jobs=jobs)
+                 ranges=ranges, accuracy=accuracy, shapes=shapes, shape_values=shape_values, taps=taps, level=level,
+                 report=report, cache_dir=cache_dir, jobs=jobs)
     with contextlib.ExitStack() as stack:
         files = stack.enter_context(_Files())
         path = files.path("model.plan", "<plan>") if output is None else os.fspath(output)

@@ -446,6 +446,28 @@ def options():
 
 
 @case("compile")
+def inputs_as_constants():
+    x = numpy.arange(6, dtype=F32)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "shape.npy"
+        numpy.save(path, numpy.array([2, 3]))
+        for value in ((2, 3), [2, 3], numpy.array([2, 3], numpy.int32), path, str(path)):
+            model = compiled(reshaped(), shape_values={"shape": value})
+            expect([info.name for info in model.inputs] == ["x"], str(model.inputs))
+            expect_equal(model(x), -x.reshape(2, 3))
+    scaled = make([("Mul", ["x", "s"], ["y"], {})], [("x", TensorProto.FLOAT, (6,)), ("s", TensorProto.FLOAT, ())],
+                  [("y", TensorProto.FLOAT, None)])
+    for value in (0.25, 3, F32(0.1), numpy.array(-1e-30, F32), float("inf")):
+        expect_equal(compiled(scaled, shape_values={"s": value})(x + 1), (x + 1) * F32(value))
+    expect_error(cameo.CompileError, "the nearest is 0.100000001490116119384765625",
+                 lambda: compiled(scaled, shape_values={"s": 0.1}))
+    expect_error(cameo.CompileError, "no input 'z'", lambda: compiled(scaled, shape_values={"z": 1}))
+    expect_error(TypeError, "shape_values are a dictionary", lambda: compiled(scaled, shape_values=[1]))
+    found = cameo.inspect(reshaped(), shape_values={"shape": [2, 3]})
+    expect([port["name"] for port in found["inputs"]] == ["x"], str(found))
+
+
+@case("compile")
 def weights_that_differ_at_their_end():
     """Equal weights are stored once; these are equal but for the last number of the second, and the first of the third."""
     model = make([("Mul", ["x", "a"], ["u"], {}), ("Mul", ["x", "b"], ["v"], {}), ("Mul", ["x", "c"], ["w"], {})],
