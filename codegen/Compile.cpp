@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/Compile.h"
 
-#include "codegen/InputShapes.h"
 #include "codegen/ModelInput.h"
 #include "codegen/PassWatch.h"
 #include "codegen/Version.h"

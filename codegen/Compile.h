@@ -16,6 +16,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "codegen/InputShapes.h"
 #include "codegen/InputValues.h"
 #include "codegen/Pipeline.h"
 #include "codegen/emit/Manifest.h"
@@ -51,8 +52,7 @@ llvm::raw_ostream &operator<<(llvm::raw_ostream &output, const CompileMessage &m
 
 struct CompileOptions {
   PipelineOptions pipeline;
-  /// Sizes of inputs by name, -1 where they are left open.
-  std::map<std::string, llvm::SmallVector<int64_t>> shapes;
+  InputShapes shapes;
   /// Inputs that become constants.
   InputValues values;
   /// Tools, and what images for the simulator have. With `code.remarks`, what of the model differs

@@ -13,14 +13,23 @@
 
 namespace cameo {
 
-/// "x:1x3x224x224,y:?x4,batch:8", where ? is -1; a scalar is "x:".
-llvm::Expected<std::map<std::string, llvm::SmallVector<int64_t>>> parseShapes(llvm::StringRef text);
+struct InputShapes {
+  /// By the names of inputs and of open sizes; -1 leaves one open.
+  std::map<std::string, llvm::SmallVector<int64_t>> sizes;
+  /// Sizes that are one: an input's name and a dimension's index ("x.0"), an open size's name, a number.
+  std::vector<std::vector<std::string>> equal;
+
+  bool empty() const { return sizes.empty() && equal.empty(); }
+};
+
+/// "x:1x3x224x224,y:?x4,batch:8,x.0=y.0", where ? is -1; a scalar is "x:".
+llvm::Expected<InputShapes> parseShapes(llvm::StringRef text);
 
 /// Changes the types of the function's arguments (stage imported). Of a name that no input has, the
 /// one number is that of the open sizes of that name. A size that has a name is fixed wherever an
-/// input has that name. Sizes of -1 stay open. Fails after a diagnostic that begins with `option`.
-mlir::LogicalResult fixInputShapes(mlir::ModuleOp module,
-                                   const std::map<std::string, llvm::SmallVector<int64_t>> &shapes,
+/// input has that name, and equal sizes get one name. Sizes of -1 stay open. Fails after a diagnostic that
+/// begins with `option`.
+mlir::LogicalResult fixInputShapes(mlir::ModuleOp module, const InputShapes &shapes,
                                    llvm::StringRef option = "--shapes");
 
 /// The names of sizes that inputs leave open (stage imported), in their order.

@@ -292,7 +292,8 @@ public:
              << "has elements of type " << onnx::elementText(tensor.getElementType())
              << "; booleans, integers of 8 to 64 bits and floats of 16 to 64 bits can be fixed";
     FailureOr<SmallVector<int64_t>> shape = shapeOf(name, tensor, value);
-    if (failed(shape) || failed(fixInputShapes(module, {{name.str(), *shape}}, "--shape-values")))
+    if (failed(shape) ||
+        failed(fixInputShapes(module, {{{name.str(), *shape}}, {}}, "--shape-values")))
       return failure();
     std::vector<char> bytes = value.bytes;
     for (const std::string &number : value.numbers)

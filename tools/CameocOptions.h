@@ -28,8 +28,8 @@ struct CameocOptions {
   Stage firstStage() const { return startFrom.value_or(Stage::Imported); }
   /// The stage whose IR is written, or from which the output is made.
   Stage lastStage() const;
-  /// --shapes: sizes by the names of inputs and of open sizes, -1 where they are left open.
-  std::map<std::string, llvm::SmallVector<int64_t>> shapes;
+  /// --shapes
+  InputShapes shapes;
   /// --shape-values
   InputValues values;
   /// --device: where models run that are run to compile others.

@@ -38,7 +38,7 @@ defm emit : Value<"emit", "KIND", outputs,
     "exe (default), lib, plan, ptx, cubin, onnx, mlir, schedules (for --schedules), ranges (for "
     "--ranges), tuning">;
 defm shapes : Value<"shapes", "x:1x3x224x224,batch:8", outputs,
-    "fixes sizes of inputs, or open sizes by their names; ? leaves one open">;
+    "fixes sizes of inputs, or open sizes by their names; ? leaves one open; x.0=y.0 makes two one">;
 defm shape_values : Value<"shape-values", "INPUT=N,...|@FILE.npy", outputs,
     "makes inputs constants, as a rate, an axis or sizes that decide shapes; may be given again">;
 defm layout : Value<"layout", "ORDER", outputs,

@@ -314,7 +314,7 @@ LogicalResult cameo::inspectModel(StringRef path, const CompileOptions &options,
   if (succeeded(supported)) {
     inspection.onMessage = nullptr; // it has been said
     for (const std::string &name : found.open)
-      inspection.shapes[name] = {1};
+      inspection.shapes.sizes[name] = {1};
     Compiler counter(inspection);
     if (succeeded(counter.read(path)) && succeeded(counter.runTo(Stage::Normalized)))
       readArithmetic(counter.module(), found);

@@ -290,7 +290,7 @@ static llvm::Error estimateSides(llvm::ArrayRef<CompileOptions> options, const D
     if (!estimate.empty())
       these.pipeline.targets = estimate;
     for (auto [port, tensor] : llvm::zip_equal(side->inputs(), batch.inputs))
-      these.shapes[port.name] = tensor.shape;
+      these.shapes.sizes[port.name] = tensor.shape;
     std::string said; // the rest has been said before
     these.onMessage = [&](const CompileMessage &message) {
       if (message.severity == CompileMessage::Severity::Error)

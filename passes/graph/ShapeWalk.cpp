@@ -26,13 +26,25 @@ static onnx::Sizes sizesOf(onnx::SymbolicSizes &s, RankedTensorType type, ArrayA
   return result;
 }
 
+/// Of all inputs without a rank, shapes as --shapes takes them.
+std::string ShapeWalk::unrankedShapes() {
+  std::string text;
+  for (BlockArgument argument : function.getArguments())
+    if (isa<UnrankedTensorType>(argument.getType())) {
+      auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), onnx::kNameAttr);
+      text += (text.empty() ? "" : ",") + (name ? name.getValue().str() : "") + ":?x?x3";
+    }
+  return text;
+}
+
 void ShapeWalk::beginInputs() {
   for (BlockArgument argument : function.getArguments()) {
     unsigned number = argument.getArgNumber();
     auto type = dyn_cast<RankedTensorType>(argument.getType());
     std::optional<std::string> problem = typeProblem(argument.getType());
     if (!problem && !type)
-      problem = "has no known rank; nearest supported: a shape, whose sizes may be names";
+      problem = "has no known rank; nearest supported: --shapes=" + unrankedShapes() +
+                ", with as many sizes each as runs give, ? for one that stays open";
     if (!problem)
       problem = sizeProblem(type);
     if (!problem)

@@ -30,6 +30,7 @@ public:
 
 private:
   void beginInputs();
+  std::string unrankedShapes();
   llvm::LogicalResult checkOperator(mlir::Operation *op);
   void infer(mlir::Operation *op);
   void visit(mlir::Operation *op);

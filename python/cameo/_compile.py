@@ -24,7 +24,7 @@ from cameo._model import Array, Device, Model, Path, gpu_of
 
 Samples = Path | Mapping[str, Array]
 Progress = bool | Callable[[str, int, int], Any]
-Sizes = Mapping[str, int | None | Sequence[int | None]]
+Sizes = Mapping[str, int | None | Sequence[int | str | None]]
 Values = Mapping[str, float | Path | Sequence[float] | Array]
 
 
@@ -81,11 +81,15 @@ def _shapes(shapes):
                         f"not {type(shapes).__name__}")
 
     def text(size):
-        return "?" if size is None else str(operator.index(size))
+        return "?" if size is None or isinstance(size, str) else str(operator.index(size))
 
-    def joined(value):
-        return "x".join(map(text, value)) if isinstance(value, Iterable) else text(value)
-    return ",".join(f"{name}:{joined(value)}" for name, value in shapes.items())
+    def entries(name, value):
+        if isinstance(value, str) or not isinstance(value, Iterable):
+            return [f"{name}={value}" if isinstance(value, str) else f"{name}:{text(value)}"]
+        value = list(value)
+        return [f"{name}:{'x'.join(map(text, value))}",
+                *(f"{name}.{at}={size}" for at, size in enumerate(value) if isinstance(size, str))]
+    return ",".join(entry for name, value in shapes.items() for entry in entries(name, value))
 
 
 def _number(value):
@@ -324,7 +328,8 @@ def compile(model: Any, *, output: Path | None = None, emit: str | None = None, 
     precision   "fp32", "fp16", "bf16", "tf32", "int8"; precision_of: {"conv*": "fp16"}
     calibration_data    a path, or {input: array} with samples along the first axis
     accuracy    "99%", "-0.3%", "30dB"
-    shapes      {"x": (1, 3, 224, 224), "batch": 8}; None leaves a size open
+    shapes      {"x": (1, 3, 224, 224), "batch": 8}; None leaves a size open, and "y.0" makes it that of y's first
+                dimension
     shape_values    {"rate": 16000, "sizes": [1, 3, 224, 224]}, an array or a path of an .npy file: inputs that
                 become constants
     taps        names of values that `Context.set_taps` will show

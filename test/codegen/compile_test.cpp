@@ -134,7 +134,7 @@ TEST(Compile, WarningsMayBeErrors) {
 
 TEST(Compile, SizesOfInputsAreFixed) {
   CompileOptions options = simulated();
-  options.shapes["x"] = {5};
+  options.shapes.sizes["x"] = {5};
   Compiler compiler(std::move(options));
   std::string open = doubled(3);
   for (size_t at; (at = open.find("<3x")) != std::string::npos;)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What cameoc is told of a model's inputs: --shape-values makes them constants, beside ONNX Runtime, which is fed
-with the same numbers; what does not fit is told by name, number and limit."""
+"""What cameoc is told of a model's inputs: --shape-values makes them constants, and --shapes=x.0=y.0 sizes one, beside
+ONNX Runtime, which is fed with the same numbers; what does not fit is told by name, number and limit."""
 # SPDX-License-Identifier: Apache-2.0
 import argparse
 import json
@@ -250,12 +250,80 @@ def check_said(tests):
     tests.expect("later-info", "fixed_inputs:\n  rate: 16000\n" in info.output, info.output, step, info)
 
 
+#===-- Equal sizes ----------------------------------------------------------------------------------------------===#
+
+def equalities():
+    """(name, sizes of x and z, --shapes, what --info has of both, shapes of runs, shapes of a run that is refused)"""
+    runs = [((2, 4), (2, 4)), ((1, 4), (1, 4)), ((0, 4), (0, 4))]
+    wrong = ((2, 4), (1, 4))
+    yield "named", ("A", 4), ("B", 4), "x.0=z.0", "x: Ax4xf32\n  z: Ax4xf32", runs, wrong
+    yield "nameless", ("", 4), ("", 4), "x.0=z.0", "x: x.0x4xf32\n  z: x.0x4xf32", runs, wrong
+    yield "one-named", ("", 4), ("B", 4), "x.0=z.0", "x: Bx4xf32\n  z: Bx4xf32", runs, wrong
+    yield "by-name", ("A", 4), ("", 4), "z.0=A", "x: Ax4xf32\n  z: Ax4xf32", runs, wrong
+    yield "both", ("A", "C"), ("B", "D"), "x.0=z.0,z.1=x.1", "x: AxDxf32\n  z: AxDxf32", runs, wrong
+    yield "chain", ("A", "C"), ("B", "D"), "x.0=z.0=x.1=z.1", "x: AxAxf32\n  z: AxAxf32", \
+        [((3, 3), (3, 3)), ((1, 1), (1, 1))], ((3, 3), (3, 1))
+    yield "two-entries", ("A", "C"), ("B", "D"), "x.0=z.0,z.0=x.1,x.1=z.1", "x: AxAxf32\n  z: AxAxf32", \
+        [((3, 3), (3, 3))], ((3, 3), (3, 1))
+    yield "known", (2, 4), ("B", 4), "x.0=z.0", "x: 2x4xf32\n  z: 2x4xf32", runs[:1], ((2, 4), (1, 4))
+    yield "number", ("A", 4), ("B", 4), "x.0=z.0=2", "x: 2x4xf32\n  z: 2x4xf32", runs[:1], ((3, 4), (3, 4))
+    yield "with-shape", ("A", 4), ("B", 4), "x.0=z.0,x:2x4", "x: 2x4xf32\n  z: 2x4xf32", runs[:1], ((1, 4), (1, 4))
+    yield "rank", None, ("B", 4), "x:?x4,x.0=z.0", "x: Bx4xf32\n  z: Bx4xf32", runs, wrong
+
+
+def check_equalities(tests):
+    for name, left, right, shapes, info, runs, wrong in equalities():
+        if not re.search(tests.filter, f"equal-{name}"):
+            continue
+        given = [("x", FLOAT, left), ("z", FLOAT, right)]
+        made = artefact.model("equal", [node("Add", ["x", "z"])], given, [("y", FLOAT, None)], {})
+        for level in harness.LEVELS:
+            case = f"equal-{name}{level}"
+            program = artefact.Artefact(tests.suite, case, made, f"--shapes={shapes}", level)
+            said = harness.run([program.path, "--info"], artefact.SECONDS)
+            tests.expect(f"{case}-info", info in said.output, said.output, program.step, said)
+            for shape, other in runs:
+                feed = {"x": numpy.arange(numpy.prod(shape), dtype=F32).reshape(shape), "z": numpy.ones(other, F32)}
+                step, arrays = program.run(feed)
+                reason = step.how() if step.code else reference.differs("y", arrays[0], feed["x"] + feed["z"])
+                tests.expect(f"{case}-{shape[0]}", not reason, reason, step)
+            step, _ = program.run({"x": numpy.zeros(wrong[0], F32), "z": numpy.zeros(wrong[1], F32)})
+            tests.expect(f"{case}-wrong", step.code == USAGE and step.output.count("error: ") == 1, step.how(), step)
+
+
+def check_wrong_equalities(tests):
+    given = [("x", FLOAT, ["A", 4]), ("z", FLOAT, ["B", 3]), ("r", FLOAT, None), ("s", FLOAT, [])]
+    nodes = [node("Neg", [name], [f"y_{name}"]) for name, *_ in given]
+    outputs = [(f"y_{name}", FLOAT, None) for name, *_ in given]
+    onnx.save(artefact.model("sizes", nodes, given, outputs, {}), tests.folder / "sizes.onnx")
+    names = "; inputs: x, z, r, s; open sizes: A, B"
+    for name, shapes, text in (
+            ("differ", "x.1=z.1", "--shapes: 'x.1' and 'z.1' are not equal: 4 and 3"),
+            ("differ-number", "x.0=z.0=5,z.0=x.1", "--shapes: 'z.0' and 'x.1' are not equal: 5 and 4"),
+            ("differ-shape", "x:2x4,z:3x3,x.0=z.0", "--shapes: 'x.0' and 'z.0' are not equal: 2 and 3"),
+            ("dimension", "x.2=z.0", "--shapes: x.2: input 'x' has 2 dimensions; indices begin with 0"),
+            ("scalar", "s.0=z.0", "--shapes: s.0: input 's' has 0 dimensions; indices begin with 0"),
+            ("input", "x.0=w.0", f"--shapes: the model has no dimension and no open size 'w.0'{names}"),
+            ("size", "x.0=C", f"--shapes: the model has no dimension and no open size 'C'{names}"),
+            ("rank", "r.0=x.0", "--shapes: r.0: input 'r' is of any rank in the model; --shapes=r:?x? gives it two "
+             "dimensions"),
+            ("form", "x=z", "--shapes: 'x=z' is not of the form input:1x3x224x224, size:8 or input.0=other.0")):
+        tests.check_refusal(f"wrong-equal-{name}", USAGE, text, "sizes.onnx", f"--shapes={shapes}")
+    # All inputs without a rank are named at once.
+    onnx.save(artefact.model("ranks", [node("Add", ["x", "z"])], [(name, FLOAT, None) for name in "xz"],
+                             [("y", FLOAT, None)], {}), tests.folder / "ranks.onnx")
+    tests.check_refusal("ranks", 1, "input 'x' has no known rank; nearest supported: --shapes=x:?x?x3,z:?x?x3, with as many "
+                        "sizes each as runs give, ? for one that stays open", "ranks.onnx")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     harness.add_arguments(parser)
     tests = InputOptions(parser.parse_args())
     check_values(tests)
     check_said(tests)
+    check_equalities(tests)
+    check_wrong_equalities(tests)
     return tests.suite.close()
 
 

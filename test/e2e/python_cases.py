@@ -443,6 +443,11 @@ def options():
             expect(compiled(source, target=["sim:sm_80", "ptx"], shapes={"a": (4, 3)}).inputs[0].shape == (4, 3),
                    "another source")
         expect(compiled(sums(), shapes={"N": None}).inputs[0].shape == ("N", 3), "a size left open")
+        apart = make([("Add", ["a", "b"], ["y"], {})], [(name, TensorProto.FLOAT, (None, 3)) for name in "ab"],
+                     [("y", TensorProto.FLOAT, None)])
+        for shapes in ({"b": ("a.0", 3)}, {"a.0": "b.0"}, {"b": (None, None), "a": ["b.0", 3]}):
+            model = compiled(apart, shapes=shapes)
+            expect(model.inputs[0].shape[0] == model.inputs[1].shape[0] != None, str(model.inputs))  # noqa: E711
 
 
 @case("compile")

@@ -59,7 +59,7 @@ func.func @behind(%x: tensor<4xf32>) -> (tensor<2x3xf32>, tensor<*xf32>, tensor<
 // Inputs have no node.
 // expected-error @below {{unsupported: 3 inputs and 1 node cannot be compiled}}
 // expected-note @below {{input 'a' is of type string; nearest supported: numbers that stand for the strings, such as int64}}
-// expected-note @below {{input 'b' has no known rank; nearest supported: a shape, whose sizes may be names}}
+// expected-note @below {{input 'b' has no known rank; nearest supported: --shapes=b:?x?x3, with as many sizes each as runs give, ? for one that stays open}}
 // expected-note @below {{input 'c' of type float[1048576,1048576,?] takes 4.398047e+12 B; at most 137438953472 B (128 GiB) are supported}}
 func.func @inputs(%a: tensor<4x!onnx.string> {onnx.name = "a"}, %b: tensor<*xf32> {onnx.name = "b"}, %c: tensor<1048576x1048576x?xf32> {onnx.name = "c"}) -> tensor<4x!onnx.string> {
   // expected-note @below {{(Identity): input 'input' is of type string; nearest supported: numbers that stand for the strings, such as int64}}
