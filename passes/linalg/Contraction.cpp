@@ -35,6 +35,14 @@ bool isOpenBroadcast(const Lowering &l, OpFoldResult size, OpFoldResult result) 
   return size != result && !isa<Attribute>(size) && !l.plan.isCapped(size, result);
 }
 
+Lowered certain(Lowering &l, Location loc, const Lowered &operand, ArrayRef<OpFoldResult> whole) {
+  Sizes sizes(operand.sizes);
+  for (auto [size, of] : llvm::zip_equal(sizes, whole))
+    if (isOpenBroadcast(l, size, of))
+      size = of;
+  return sizes == operand.sizes ? operand : broadcastTo(l, loc, operand, sizes);
+}
+
 Lowered broadcastTo(Lowering &l, Location loc, const Lowered &operand,
                     ArrayRef<OpFoldResult> sizes) {
   Sizes all(sizes.take_back(operand.rank()));

@@ -29,6 +29,9 @@ ProductLoops productLoops(mlir::MLIRContext *context, const Lowered &a, const Lo
 
 /// Whether an operand's size may be 1 or not, the result's then, which only a run knows.
 bool isOpenBroadcast(const Lowering &lowering, mlir::OpFoldResult size, mlir::OpFoldResult result);
+/// The operand with sizes that are 1 or those of `whole` for certain: a copy where only a run knows which.
+Lowered certain(Lowering &lowering, mlir::Location loc, const Lowered &operand,
+                llvm::ArrayRef<mlir::OpFoldResult> whole);
 /// A copy of the operand that is broadcast to `sizes` at its end.
 Lowered broadcastTo(Lowering &lowering, mlir::Location loc, const Lowered &operand,
                     llvm::ArrayRef<mlir::OpFoldResult> sizes);

@@ -47,10 +47,16 @@ static Value addProduct(OpBuilder &b, Location loc, Type type, Type compute, Val
 }
 
 static LogicalResult lowerEinsum(Operation *op, Lowering &l) {
-  SmallVector<Lowered> operands = l.operands(op);
   FailureOr<onnx::EinsumShape> shape = onnx::inferEinsum(l.plan, op, l.shapes.operands(op));
   if (failed(shape))
     return failure();
+  SmallVector<Lowered> operands = l.operands(op);
+  for (auto [places, operand] : llvm::zip(shape->operands, operands)) {
+    Sizes whole;
+    for (int64_t loop : places)
+      whole.push_back(shape->loops[loop]);
+    operand = certain(l, op->getLoc(), operand, whole);
+  }
   MLIRContext *context = op->getContext();
   SmallVector<Read> reads = einsumReads(operands, *shape, context);
   const Sizes &loops = shape->loops, &result = shape->result;

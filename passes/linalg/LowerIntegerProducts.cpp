@@ -427,11 +427,10 @@ Value IntegerProduct::product(const Lowered &left, AffineMap leftMap, const Lowe
 Lowered IntegerProduct::batched(const Lowered &operand) {
   int64_t own = std::max<int64_t>(operand.rank() - 2, 0);
   int64_t batches = static_cast<int64_t>(out.size()) - (x.rank() > 1) - (w.rank() > 1);
-  Sizes sizes = operand.sizes;
+  Sizes whole = operand.sizes;
   for (int64_t i = 0; i < own; ++i)
-    if (OpFoldResult whole = out[batches - own + i]; isOpenBroadcast(l, sizes[i], whole))
-      sizes[i] = whole;
-  return sizes == operand.sizes ? operand : broadcastTo(l, loc, operand, sizes);
+    whole[i] = out[batches - own + i];
+  return certain(l, loc, operand, whole);
 }
 
 LogicalResult IntegerProduct::lowerMatMul() {

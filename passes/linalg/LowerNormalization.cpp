@@ -7,6 +7,7 @@
 #include "dialects/onnx/Constants.h"
 #include "dialects/onnx/shape/Axes.h"
 #include "passes/graph/Elements.h"
+#include "passes/linalg/Contraction.h"
 #include "passes/linalg/Families.h"
 #include "passes/linalg/Generics.h"
 
@@ -357,12 +358,17 @@ static LogicalResult lowerGroupNormalization(Operation *op, Lowering &l) {
 //===-- LayerNormalization, RMSNormalization --------------------------------------------------===//
 
 static Affine rowAffine(Lowering &l, Operation *op, const Lowered &x) {
+  auto read = [&](unsigned number) {
+    Lowered operand = l.operand(op, number);
+    ArrayRef<OpFoldResult> whole = ArrayRef(x.sizes).take_back(operand.rank());
+    return broadcastRead(certain(l, op->getLoc(), operand, whole), x.sizes);
+  };
   Affine affine;
-  affine.scale = broadcastRead(l.operand(op, 1), x.sizes);
+  affine.scale = read(1);
   affine.scaleType = Lowering::elementType(op->getOperand(1));
   if (l.absent(op, 2))
     return affine;
-  affine.bias = broadcastRead(l.operand(op, 2), x.sizes);
+  affine.bias = read(2);
   affine.biasType = Lowering::elementType(op->getOperand(2));
   return affine;
 }

@@ -98,8 +98,9 @@ static LogicalResult checkMask(Shapes &shapes, Operation *op, const Sizes &score
   ArrayRef<OpFoldResult> before = ArrayRef(mask).drop_back();
   for (auto [size, whole] :
        llvm::zip(before, ArrayRef(scores).drop_back().take_back(before.size())))
-    if (!isConstantIntValue(size, 1) &&
-        failed(checkEqual(s, op, "sizes of attn_mask and of the scores", size, whole)))
+    if (failed(s.checkBroadcast(op, size, whole,
+                                "sizes of attn_mask and of the scores {0} and {1} differ; that of "
+                                "attn_mask must be 1 or the other")))
       return failure();
   OpFoldResult last = mask.back(), keys = scores.back();
   if (last == keys)

@@ -48,12 +48,9 @@ static LogicalResult checkAddend(SizeBuilder &s, Operation *op, const Sizes &add
     return s.refuse(op, "C has rank " + Twine(addend.size()) + "; at most 2 is possible");
   for (auto [i, size] : llvm::enumerate(addend)) {
     OpFoldResult whole = result[2 - addend.size() + i];
-    OpFoldResult isGood = s.select(s.equal(size, s.index(1)), s.index(1), s.equal(size, whole));
-    if (failed(s.check(op, isGood,
-                       "dimension " + Twine(i) +
-                           " of C has size {0}; it must be 1 or the result's, "
-                           "{1}",
-                       size, whole)))
+    if (failed(s.checkBroadcast(op, size, whole,
+                                "dimension " + Twine(i) +
+                                    " of C has size {0}; it must be 1 or the result's, {1}")))
       return failure();
   }
   return success();

@@ -110,24 +110,30 @@ static FailureOr<Equation> parseEquation(SizeBuilder &s, Operation *op, ArrayRef
   return equation;
 }
 
-/// The size of each index; a size of 1 gives way to another.
+/// The size of each index; a size of 1 gives way to another operand's.
 static FailureOr<std::map<Label, OpFoldResult>>
 indexSizes(SizeBuilder &s, Operation *op, const Equation &equation, ArrayRef<Sizes> operands) {
+  constexpr const char *kDiffer =
+      "one index of the equation has sizes {0} and {1}; it must have one";
   std::map<Label, OpFoldResult> result;
-  for (auto [labels, operand] : llvm::zip(equation.operands, operands))
+  for (auto [labels, operand] : llvm::zip(equation.operands, operands)) {
+    std::map<Label, OpFoldResult> own;
     for (auto [label, size] : llvm::zip(labels, operand)) {
-      auto [known, isNew] = result.insert({label, size});
-      if (isNew || known->second == size || isConstantIntValue(size, 1))
-        continue;
-      bool gives = isConstantIntValue(known->second, 1);
-      if (!gives && failed(s.check(op, s.equal(known->second, size),
-                                   "one index of the equation has sizes {0} and {1}; it must have "
-                                   "one",
-                                   known->second, size)))
+      // A diagonal is of one size.
+      auto [known, isNew] = own.insert({label, size});
+      if (!isNew && failed(s.check(op, s.equal(known->second, size), kDiffer, known->second, size)))
         return failure();
-      if (gives || getConstantIntValue(size))
-        known->second = size;
     }
+    for (auto [label, size] : own) {
+      auto [known, isNew] = result.insert({label, size});
+      if (isNew)
+        continue;
+      FailureOr<OpFoldResult> both = s.broadcast(op, known->second, size, kDiffer);
+      if (failed(both))
+        return failure();
+      known->second = *both;
+    }
+  }
   return result;
 }
 

@@ -80,15 +80,13 @@ static FailureOr<Sizes> inferGroupNormalization(SizeBuilder &s, Operation *op,
 }
 
 /// Refuses or checks sizes that do not broadcast to those of the input.
-static LogicalResult checkBroadcast(SizeBuilder &s, Operation *op, const Sizes &operand,
-                                    const Sizes &x) {
+static LogicalResult checkAffine(SizeBuilder &s, Operation *op, const Sizes &operand,
+                                 const Sizes &x) {
   if (operand.size() > x.size())
     return s.refuse(op, "an operand of rank " + Twine(operand.size()) +
                             " does not broadcast to rank " + Twine(x.size()));
   for (auto [size, whole] : llvm::zip(operand, ArrayRef(x).take_back(operand.size())))
-    if (!isConstantIntValue(size, 1) &&
-        failed(
-            s.check(op, s.equal(size, whole), "size {0} does not broadcast to {1}", size, whole)))
+    if (failed(s.checkBroadcast(op, size, whole, "size {0} does not broadcast to {1}")))
       return failure();
   return success();
 }
@@ -102,7 +100,7 @@ static FailureOr<SmallVector<Sizes>> inferRowNormalization(Shapes &shapes, Opera
   if (failed(axis))
     return failure();
   for (const Sizes &operand : ArrayRef(operands).drop_front())
-    if (failed(checkBroadcast(s, op, operand, x)))
+    if (failed(checkAffine(s, op, operand, x)))
       return failure();
   Sizes statistics(x);
   std::fill(statistics.begin() + *axis, statistics.end(), s.index(1));

@@ -413,38 +413,47 @@ bool SizeBuilder::isCapped(OpFoldResult size, OpFoldResult whole) const {
   return llvm::is_contained(least->operands, whole) && integer(other) && *integer(other) > 1;
 }
 
+FailureOr<OpFoldResult> SizeBuilder::broadcast(Operation *op, OpFoldResult left, OpFoldResult right,
+                                               const Twine &message) {
+  if (right == left || integer(right) == 1)
+    return left;
+  if (integer(left) == 1)
+    return right;
+  // Rows of a table of positions, say, as many as there are words.
+  if (isCapped(right, left) || isCapped(left, right)) {
+    if (failed(check(op, equal(right, left), message, left, right)))
+      return failure();
+    return isCapped(right, left) ? left : right;
+  }
+  // Unknown against known: the larger one, if either is 1 or both are equal.
+  OpFoldResult merged = select(equal(left, index(1)), right, left);
+  OpFoldResult isGood = select(equal(right, index(1)), index(1), equal(right, merged));
+  if (failed(check(op, isGood, message, left, right)))
+    return failure();
+  return integer(right) ? right : integer(left) ? left : CAMEO_MUTANT(11, merged, left);
+}
+
+LogicalResult SizeBuilder::checkBroadcast(Operation *op, OpFoldResult size, OpFoldResult whole,
+                                          const Twine &message) {
+  OpFoldResult isGood = select(equal(size, index(1)), index(1), equal(size, whole));
+  return check(op, isGood, message, size, whole);
+}
+
 FailureOr<Sizes> SizeBuilder::broadcast(Operation *op, ArrayRef<Sizes> shapes) {
   size_t rank = 0;
   for (const Sizes &shape : shapes)
     rank = std::max(rank, shape.size());
   Sizes result(rank, index(1));
-  for (size_t i = 0; i < rank; ++i) {
+  for (size_t i = 0; i < rank; ++i)
     for (const Sizes &shape : shapes) {
       if (i + shape.size() < rank)
         continue;
-      OpFoldResult size = shape[i + shape.size() - rank], &sofar = result[i];
-      if (size == sofar || integer(size) == 1)
-        continue;
-      if (integer(sofar) == 1) {
-        sofar = size;
-        continue;
-      }
-      // Rows of a table of positions, say, as many as there are words.
-      if (isCapped(size, sofar) || isCapped(sofar, size)) {
-        if (failed(check(op, equal(size, sofar), "sizes {0} and {1} cannot be broadcast together",
-                         sofar, size)))
-          return failure();
-        sofar = isCapped(size, sofar) ? sofar : size;
-        continue;
-      }
-      // Unknown against known: the larger one, if either is 1 or both are equal.
-      OpFoldResult merged = select(equal(sofar, index(1)), size, sofar);
-      OpFoldResult good = select(equal(size, index(1)), index(1), equal(size, merged));
-      if (failed(check(op, good, "sizes {0} and {1} cannot be broadcast together", sofar, size)))
+      FailureOr<OpFoldResult> size = broadcast(op, result[i], shape[i + shape.size() - rank],
+                                               "sizes {0} and {1} cannot be broadcast together");
+      if (failed(size))
         return failure();
-      sofar = integer(size) ? size : integer(sofar) ? sofar : CAMEO_MUTANT(11, merged, sofar);
+      result[i] = *size;
     }
-  }
   return result;
 }
 

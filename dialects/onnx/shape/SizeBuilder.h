@@ -112,6 +112,13 @@ public:
   /// NumPy-style broadcast of several shapes; sizes that are not known to be equal are compared at
   /// run time.
   mlir::FailureOr<Sizes> broadcast(mlir::Operation *op, llvm::ArrayRef<Sizes> shapes);
+  /// The size that two of them make. What is refused or checked says `message`, with both.
+  mlir::FailureOr<mlir::OpFoldResult> broadcast(mlir::Operation *op, mlir::OpFoldResult left,
+                                                mlir::OpFoldResult right,
+                                                const llvm::Twine &message);
+  /// Refuses or checks a size that is neither 1 nor `whole`.
+  llvm::LogicalResult checkBroadcast(mlir::Operation *op, mlir::OpFoldResult size,
+                                     mlir::OpFoldResult whole, const llvm::Twine &message);
 
   /// Reports that a node cannot be compiled, and why; gives failure.
   llvm::LogicalResult refuse(mlir::Operation *op, const llvm::Twine &reason) {
