@@ -187,7 +187,7 @@ def ReportUnsupported : Pass<"cameo-report-unsupported", "::mlir::func::FuncOp">
     ==>
     ```
     error: unsupported: 1 node cannot be compiled
-    note: node 'mask' (NonZero): the operator is not supported; nearest supported: Where, which keeps the size
+    note: node 'mask' (NonZero): the operator is not supported; nearest supported: operands that are constants, or Where, which keeps the size
     ```
   }];
 }

@@ -138,6 +138,7 @@ void attachFolds(MLIRContext &context) {
   registerLayoutFolds(rows);
   registerElementwiseFolds(rows);
   registerReductionFolds(rows);
+  registerSelectionFolds(rows);
 }
 
 FailureOr<SmallVector<ElementsAttr>> foldToConstants(Operation *op, int64_t limit, bool reclaim,

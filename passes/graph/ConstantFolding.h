@@ -55,6 +55,8 @@ public:
   mlir::LogicalResult yield(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<char> bytes);
   mlir::LogicalResult yieldSplat(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<char> element);
   mlir::LogicalResult yieldView(unsigned operand, llvm::ArrayRef<int64_t> shape);
+  /// Passes over a result that the node leaves out.
+  void yieldNone() { results.push_back({}); }
 
   /// Where all operands are splats: makes them scalars for an elementwise function, whose result
   /// then is a splat of the shape that they broadcast to.
@@ -90,6 +92,7 @@ void attachFolds(mlir::MLIRContext &context);
 void registerLayoutFolds(FoldRows &rows);      // FoldLayout.cpp
 void registerElementwiseFolds(FoldRows &rows); // FoldElementwise.cpp
 void registerReductionFolds(FoldRows &rows);   // FoldReductions.cpp
+void registerSelectionFolds(FoldRows &rows);   // FoldSelections.cpp
 
 /// Strides, in elements, at which a tensor is read when it broadcasts to `shape`; nothing where it
 /// does not.

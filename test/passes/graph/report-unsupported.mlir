@@ -24,7 +24,7 @@ func.func @unneeded(%x: tensor<4xf32>) -> tensor<4xf32> {
 // One line for nodes with one operator and one reason.
 // expected-error @below {{unsupported: 6 nodes cannot be compiled}}
 func.func @groups(%x: tensor<4xf32>) -> (tensor<1x?xi64>, tensor<1x?xi64>, tensor<1x?xi64>, tensor<1x?xi64>, tensor<1x?xi64>, tensor<4xf32>) {
-  // expected-note @below {{nodes '(unnamed)', '(unnamed)', '(unnamed)' and 2 more (NonZero): the operator is not supported; nearest supported: Where, which keeps the size}}
+  // expected-note @below {{nodes '(unnamed)', '(unnamed)', '(unnamed)' and 2 more (NonZero): the operator is not supported; nearest supported: operands that are constants, or Where, which keeps the size}}
   %0 = onnx.NonZero(%x) : (tensor<4xf32>) -> tensor<1x?xi64>
   %1 = onnx.NonZero(%x) : (tensor<4xf32>) -> tensor<1x?xi64>
   %2 = onnx.NonZero(%x) : (tensor<4xf32>) -> tensor<1x?xi64>
