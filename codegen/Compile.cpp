@@ -197,7 +197,7 @@ LogicalResult Compiler::read(StringRef path) {
     return failure();
   {
     StepTimer timer(options, "read");
-    ModelInput input = readModel(path, &mlirContext);
+    ModelInput input = readModel(path, &mlirContext, options.overridable);
     if (!input.module)
       return failure();
     current = std::move(input.module);
@@ -216,6 +216,7 @@ LogicalResult Compiler::read(StringRef bytes, StringRef name) {
   {
     StepTimer timer(options, "read");
     onnx::ImportOptions importOptions;
+    importOptions.overridable = options.overridable;
     importOptions.tensors = &tensors;
     current = onnx::importOnnxBuffer(bytes, name, &mlirContext, importOptions);
   }

@@ -55,6 +55,8 @@ struct CompileOptions {
   InputShapes shapes;
   /// Inputs that become constants.
   InputValues values;
+  /// Initialisers that become inputs.
+  std::vector<std::string> overridable;
   /// Tools, and what images for the simulator have. With `code.remarks`, what of the model differs
   /// from ONNX's own words is said as well. `code.cancelled`, set by any thread, ends the
   /// compilation with an error at any step, after the passes and kernels at work.

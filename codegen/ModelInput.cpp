@@ -62,9 +62,11 @@ static llvm::Expected<std::string> readStream(StringRef path) {
   return bytes;
 }
 
-ModelInput cameo::readModel(StringRef path, MLIRContext *context) {
+ModelInput cameo::readModel(StringRef path, MLIRContext *context,
+                            const std::vector<std::string> &overridable) {
   ModelInput input;
   onnx::ImportOptions options;
+  options.overridable = overridable;
   options.externalFiles = &input.files;
   options.tensors = &input.tensors;
   if (!isStream(path)) {

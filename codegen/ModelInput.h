@@ -29,8 +29,9 @@ std::string hashText(uint64_t hash);
 /// The same of a file's, 0 where it cannot be read.
 uint64_t hashFile(llvm::StringRef path);
 
-/// Imports a model. One from a stream has its external data in the working directory. The module is
-/// null after a diagnostic.
-ModelInput readModel(llvm::StringRef path, mlir::MLIRContext *context);
+/// Imports a model, of which the initialisers of these names become inputs. One from a stream has its
+/// external data in the working directory. The module is null after a diagnostic.
+ModelInput readModel(llvm::StringRef path, mlir::MLIRContext *context,
+                     const std::vector<std::string> &overridable = {});
 
 } // namespace cameo

@@ -11,6 +11,7 @@ llvm::Expected<AccuracyResult> cameo::findKeptLayers(const CameocOptions &option
   compile.pipeline = options.pipeline;
   compile.shapes = options.shapes;
   compile.values = options.values;
+  compile.overridable = options.overridable;
   compile.jobs = options.jobs;
   compile.code = codeTools(options);
   compile.onMessage = options.messages;

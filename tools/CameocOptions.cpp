@@ -187,6 +187,13 @@ llvm::Error addTap(CameocOptions &options, StringRef value) {
   return llvm::Error::success();
 }
 
+llvm::Error addOverridable(CameocOptions &options, StringRef value) {
+  if (llvm::is_contained(options.overridable, value))
+    return fail("it gives '" + value + "' twice");
+  options.overridable.push_back(value.str());
+  return llvm::Error::success();
+}
+
 llvm::Error setTarget(CameocOptions &options, StringRef value) {
   options.pipeline.targets = value.str();
   return setFlag(options.targetGiven);
@@ -268,6 +275,7 @@ const Setter kSetters[] = {
     {OPT_emit, setEmit},
     {OPT_shapes, [](CameocOptions &o, StringRef v) { return setParsed(o.shapes, parseShapes(v)); }},
     {OPT_shape_values, [](CameocOptions &o, StringRef v) { return parseInputValues(v, o.values); }},
+    {OPT_overridable, addOverridable},
     {OPT_layout,
      [](CameocOptions &o, StringRef v) {
        return setChoice(o.pipeline.layout, v,

@@ -32,6 +32,8 @@ struct CameocOptions {
   InputShapes shapes;
   /// --shape-values
   InputValues values;
+  /// --overridable
+  std::vector<std::string> overridable;
   /// --device: where models run that are run to compile others.
   std::optional<RunDevice> device;
   /// --calibration-histograms; nothing: on a GPU.

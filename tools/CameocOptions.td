@@ -41,6 +41,8 @@ defm shapes : Value<"shapes", "x:1x3x224x224,batch:8", outputs,
     "fixes sizes of inputs, or open sizes by their names; ? leaves one open; x.0=y.0 makes two one">;
 defm shape_values : Value<"shape-values", "INPUT=N,...|@FILE.npy", outputs,
     "makes inputs constants, as a rate, an axis or sizes that decide shapes; may be given again">;
+defm overridable : Value<"overridable", "NAME", outputs,
+    "makes an initialiser an input, which runs must be given; may be given again">;
 defm layout : Value<"layout", "ORDER", outputs,
     "of values between kernels: tensor-cores (default with -O2), auto, channels-last, "
     "as-imported">;

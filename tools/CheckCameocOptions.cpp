@@ -72,7 +72,8 @@ static llvm::Error checkStages(const CameocOptions &options) {
     return fail("--emit=onnx: the model is not ONNX any more after stage " +
                 stageName(*options.stopAfter));
   for (auto [name, isGiven] : {std::pair("--shapes", !options.shapes.empty()),
-                               std::pair("--shape-values", !options.values.empty())})
+                               std::pair("--shape-values", !options.values.empty()),
+                               std::pair("--overridable", !options.overridable.empty())})
     if (options.firstStage() > Stage::Imported && isGiven)
       return fail(llvm::Twine(name) +
                   " applies to models, not to --start-from=" + stageName(*options.startFrom));

@@ -174,6 +174,7 @@ CompileOptions Invocation::compileOptions() {
   result.pipeline = options.pipeline;
   result.shapes = options.shapes;
   result.values = options.values;
+  result.overridable = options.overridable;
   result.code = codeTools(options);
   result.code.simChecks = options.simChecks;
   result.code.simTrace = options.simTrace;
@@ -408,6 +409,7 @@ CalibrationRequest calibrationRequest(const CameocOptions &options) {
   CompileOptions &compile = request.compile;
   compile.shapes = options.shapes;
   compile.values = options.values;
+  compile.overridable = options.overridable;
   compile.warningsAreErrors = options.warningsAreErrors;
   compile.jobs = options.jobs;
   compile.code = codeTools(options);
@@ -465,6 +467,7 @@ int inspect(const CameocOptions &options) {
   CompileOptions compile;
   compile.shapes = options.shapes;
   compile.values = options.values;
+  compile.overridable = options.overridable;
   compile.jobs = options.jobs;
   bool isUsage = false;
   compile.onMessage = [&](const CompileMessage &message) {

@@ -25,6 +25,8 @@ struct ImportOptions {
   int64_t maxUnfoldedBytes = int64_t(256) << 20;
   /// Where external data of a model from memory lies; empty refuses external data.
   std::string externalDataFolder;
+  /// Initialisers of the model's graph that become inputs, behind those that it declares.
+  std::vector<std::string> overridable;
   /// Receives the paths of the files of external data that were read.
   std::vector<std::string> *externalFiles = nullptr;
   /// Receives where tensors come from, in the order of the nodes; inputs and initialisers are not

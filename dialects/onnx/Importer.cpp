@@ -98,6 +98,10 @@ void Importer::importInitializers(const GraphProto &graph, Frame &frame) {
   llvm::StringSet<> inputs;
   for (const ValueInfoProto &input : graph.input())
     inputs.insert(input.name());
+  bool isMain = !frame.scope->outer;
+  auto isInput = [&](StringRef name) {
+    return isMain && llvm::is_contained(options.overridable, name);
+  };
   auto add = [&](StringRef name, llvm::Expected<ElementsAttr> value) {
     Location loc = uniqueLoc(name);
     if (name.empty() && value)
@@ -113,9 +117,11 @@ void Importer::importInitializers(const GraphProto &graph, Frame &frame) {
     define(name, constant, frame, loc);
   };
   for (const TensorProto &tensor : graph.initializer())
-    add(tensor.name(), tensors.import(tensor, tensor.name()));
+    if (!isInput(tensor.name()))
+      add(tensor.name(), tensors.import(tensor, tensor.name()));
   for (const SparseTensorProto &tensor : graph.sparse_initializer())
-    add(tensor.values().name(), tensors.import(tensor, tensor.values().name()));
+    if (!isInput(tensor.values().name()))
+      add(tensor.values().name(), tensors.import(tensor, tensor.values().name()));
 }
 
 std::unique_ptr<Region> Importer::importSubgraph(const GraphProto &graph, Frame &outer,
@@ -190,6 +196,58 @@ DictionaryAttr Importer::modelAttributes(const Opsets &opsets) {
   return attrs.getDictionary(context);
 }
 
+std::vector<Importer::MainInput> Importer::mainInputs(const GraphProto &graph, Location loc) {
+  // By names, the types and sizes of initialisers.
+  llvm::StringMap<std::pair<int32_t, ArrayRef<int64_t>>> initialised;
+  for (const TensorProto &tensor : graph.initializer())
+    initialised[tensor.name()] = {tensor.data_type(),
+                                  ArrayRef(tensor.dims().data(), tensor.dims_size())};
+  for (const SparseTensorProto &tensor : graph.sparse_initializer())
+    initialised[tensor.values().name()] = {tensor.values().data_type(),
+                                           ArrayRef(tensor.dims().data(), tensor.dims_size())};
+  std::vector<MainInput> inputs;
+  llvm::StringSet<> declared;
+  for (const ValueInfoProto &input : graph.input()) {
+    declared.insert(input.name());
+    bool isDefault = initialised.contains(input.name());
+    if (isDefault && !llvm::is_contained(options.overridable, input.name())) {
+      // Up to IR version 3 every initialiser had to be an input; later it is a default value.
+      if (model->ir_version() >= 4)
+        emitRemark(loc) << path << ": the input '" << input.name()
+                        << "' has a default value and becomes a constant; --overridable="
+                        << input.name() << " keeps it an input";
+      continue;
+    }
+    llvm::Expected<Type> type = importType(input.type());
+    if (!type) {
+      problem(loc, "the input '" + input.name() + "': " + llvm::toString(type.takeError()));
+      continue;
+    }
+    inputs.push_back({input.name(), *type, importDims(input.type())});
+  }
+  for (const std::string &name : options.overridable) {
+    auto found = initialised.find(name);
+    if (found == initialised.end()) {
+      problem(loc, "--overridable: the model has no initialiser '" + name + "'");
+      continue;
+    }
+    emitRemark(loc) << path << ": the initialiser '" << name
+                    << "' becomes an input, which each run must be given";
+    if (!declared.insert(name).second)
+      continue;
+    auto [number, sizes] = found->second;
+    std::optional<ElementKind> kind = elementKindOfNumber(number);
+    if (!kind) {
+      problem(loc,
+              "the initialiser '" + name + "' has elements of the unknown type " + Twine(number));
+      continue;
+    }
+    inputs.push_back({name, RankedTensorType::get(sizes, elementTypeOf(*kind, context)),
+                      builder.getI64ArrayAttr(sizes)});
+  }
+  return inputs;
+}
+
 LogicalResult Importer::importMain(ModuleOp module) {
   const GraphProto &graph = model->graph();
   Opsets opsets;
@@ -199,29 +257,10 @@ LogicalResult Importer::importMain(ModuleOp module) {
   module->setAttr(kModelAttr, modelAttributes(opsets));
   Location loc = module.getLoc();
 
-  llvm::StringSet<> initialised;
-  for (const TensorProto &tensor : graph.initializer())
-    initialised.insert(tensor.name());
-  for (const SparseTensorProto &tensor : graph.sparse_initializer())
-    initialised.insert(tensor.values().name());
+  std::vector<MainInput> inputs = mainInputs(graph, loc);
   SmallVector<Type> inputTypes;
-  SmallVector<const ValueInfoProto *> inputs;
-  for (const ValueInfoProto &input : graph.input()) {
-    // Up to IR version 3 every initialiser had to be an input; later it is a default value.
-    if (initialised.contains(input.name())) {
-      if (model->ir_version() >= 4)
-        emitRemark(loc) << path << ": the input '" << input.name()
-                        << "' has a default value and becomes a constant";
-      continue;
-    }
-    llvm::Expected<Type> type = importType(input.type());
-    if (!type) {
-      problem(loc, "the input '" + input.name() + "': " + llvm::toString(type.takeError()));
-      continue;
-    }
-    inputTypes.push_back(*type);
-    inputs.push_back(&input);
-  }
+  for (const MainInput &input : inputs)
+    inputTypes.push_back(input.type);
 
   builder.setInsertionPointToEnd(module.getBody());
   auto func = builder.create<func::FuncOp>(loc, sanitised(graph.name()),
@@ -235,10 +274,10 @@ LogicalResult Importer::importMain(ModuleOp module) {
   frame.opsets = &opsets;
   declareTypes(graph, frame);
   for (auto [i, input] : llvm::enumerate(inputs)) {
-    define(input->name(), entry->getArgument(i), frame, loc);
-    func.setArgAttr(i, kNameAttr, builder.getStringAttr(input->name()));
-    if (ArrayAttr dims = importDims(input->type()))
-      func.setArgAttr(i, kDimsAttr, dims);
+    define(input.name, entry->getArgument(i), frame, loc);
+    func.setArgAttr(i, kNameAttr, builder.getStringAttr(input.name));
+    if (input.dims)
+      func.setArgAttr(i, kDimsAttr, input.dims);
   }
   importInitializers(graph, frame);
   importNodes(graph.node(), frame);

@@ -24,6 +24,13 @@ public:
 private:
   using Opsets = llvm::StringMap<int64_t>;
 
+  /// An input of the model.
+  struct MainInput {
+    std::string name;
+    mlir::Type type;
+    mlir::ArrayAttr dims; // null where it has no shape
+  };
+
   /// Values by name; the inner graph sees the outer ones.
   struct Scope {
     Scope *outer = nullptr;
@@ -61,6 +68,8 @@ private:
   std::unique_ptr<mlir::Region> importSubgraph(const onnx_proto::GraphProto &graph, Frame &outer,
                                                llvm::ArrayRef<mlir::Type> argumentTypes,
                                                mlir::Location loc);
+  /// The inputs: those without an initialiser, and those of options.overridable.
+  std::vector<MainInput> mainInputs(const onnx_proto::GraphProto &graph, mlir::Location loc);
   mlir::DictionaryAttr modelAttributes(const Opsets &opsets);
 
   // ImportNodes.cpp, ImportAttributes.cpp

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""What cameoc is told of a model's inputs: --shape-values makes them constants, and --shapes=x.0=y.0 sizes one, beside
-ONNX Runtime, which is fed with the same numbers; what does not fit is told by name, number and limit."""
+"""What cameoc is told of a model's inputs: --shape-values makes them constants, --shapes=x.0=y.0 sizes one, and
+--overridable initialisers inputs, beside ONNX Runtime, which is fed with the same numbers; what does not fit is told by name,
+number and limit."""
 # SPDX-License-Identifier: Apache-2.0
 import argparse
 import json
@@ -316,6 +317,43 @@ def check_wrong_equalities(tests):
                         "sizes each as runs give, ? for one that stays open", "ranks.onnx")
 
 
+#===-- Initialisers as inputs -----------------------------------------------------------------------------------===#
+
+def check_overridable(tests):
+    """Of an initialiser that is an input, too, and of one that is none; the default is not in the artefact."""
+    weights = {"w": numpy.arange(4, dtype=F32), "b": numpy.array([1, 2, 3, 4], F32)}
+    made = artefact.model("weights", [node("Mul", ["x", "w"], ["m"]), node("Add", ["m", "b"])],
+                          [("x", FLOAT, [2, 4]), ("w", FLOAT, ["N"])], [("y", FLOAT, None)], weights)
+    x = numpy.arange(8, dtype=F32).reshape(2, 4)
+    for case, names in (("none", ()), ("default", ("w",)), ("weight", ("b",)), ("both", ("b", "w"))):
+        given = {name: numpy.array([5, -1, 0, 2], F32) for name in names}
+        wanted = x * given.get("w", weights["w"]) + given.get("b", weights["b"])
+        for level in harness.LEVELS:
+            program = artefact.Artefact(tests.suite, f"overridable-{case}{level}", made, level,
+                                        *[f"--overridable={name}" for name in names])
+            step, arrays = program.run({"x": x, **given})
+            reason = step.how() if step.code else reference.differs("y", arrays[0], wanted)
+            tests.expect(f"overridable-{case}{level}", not reason, reason, program.step, step)
+            said = {name: f"the initialiser '{name}' becomes an input, which each run must be given" in program.step.output
+                    for name in weights}
+            tests.expect(f"overridable-{case}{level}-said", said == {name: name in names for name in weights} and
+                         ("becomes a constant; --overridable=w keeps it an input" in program.step.output) ==
+                         ("w" not in names), program.step.output, program.step)
+            if names:
+                step, _ = program.run({"x": x})
+                tests.expect(f"overridable-{case}{level}-missing", step.code == USAGE and names[0] in step.output,
+                             step.output, step)
+    onnx.save(made, tests.folder / "weights.onnx")
+    info = harness.run([tests.folder / "overridable-both-O2", "--info"], artefact.SECONDS)
+    tests.expect("overridable-info", "inputs:\n  x: 2x4xf32\n  w: Nxf32\n  b: 4xf32\n" in info.output, info.output, info)
+    tests.check_refusal("overridable-unknown", USAGE, "--overridable: the model has no initialiser 'v'", "weights.onnx",
+                        "--overridable=v")
+    tests.check_refusal("overridable-input", USAGE, "--overridable: the model has no initialiser 'x'", "weights.onnx",
+                        "--overridable=x")
+    tests.check_refusal("overridable-twice", USAGE, "--overridable: it gives 'w' twice", "weights.onnx",
+                        "--overridable=w", "--overridable=w")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     harness.add_arguments(parser)
@@ -324,6 +362,7 @@ def main():
     check_said(tests)
     check_equalities(tests)
     check_wrong_equalities(tests)
+    check_overridable(tests)
     return tests.suite.close()
 
 

@@ -468,6 +468,10 @@ def inputs_as_constants():
                  lambda: compiled(scaled, shape_values={"s": 0.1}))
     expect_error(cameo.CompileError, "no input 'z'", lambda: compiled(scaled, shape_values={"z": 1}))
     expect_error(TypeError, "shape_values are a dictionary", lambda: compiled(scaled, shape_values=[1]))
+    scaled.graph.initializer.append(onnx.numpy_helper.from_array(numpy.array(2, F32), "s"))
+    expect_equal(compiled(scaled)(x), x * 2)
+    for names in ("s", ["s"]):
+        expect_equal(compiled(scaled, overridable=names)(x, numpy.array(3, F32)), x * 3)
     found = cameo.inspect(reshaped(), shape_values={"shape": [2, 3]})
     expect([port["name"] for port in found["inputs"]] == ["x"], str(found))
 
