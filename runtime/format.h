@@ -17,7 +17,7 @@
 #define CAMEO_PAYLOAD_MAGIC "CAMEOPLD"
 #define CAMEO_TRAILER_MAGIC "CAMEOEND"
 /* Raised whenever a reader of the former version would misread a newer payload. */
-#define CAMEO_PAYLOAD_VERSION 4u
+#define CAMEO_PAYLOAD_VERSION 5u
 
 /* Last bytes of the file. */
 typedef struct CameoTrailer {
@@ -135,19 +135,23 @@ typedef struct CameoPlanTensor {
   uint32_t dtype;
   uint32_t rank;
   uint32_t first_dim; /* index into the dims */
-  uint32_t flags;
-  uint32_t reserved;
+  uint32_t flags;     /* CAMEO_TENSOR_HOST */
+  uint32_t reserved;  /* 0 */
 } CameoPlanTensor;
 
 typedef struct CameoPlanDim {
-  int64_t size;    /* -1 where it is known only at run time */
-  uint32_t symbol; /* string: the symbolic name, or an empty string */
-  uint32_t reserved;
+  int64_t size;      /* -1 where it is known only at run time */
+  uint32_t symbol;   /* string: the symbolic name, or an empty string */
+  uint32_t reserved; /* 0 */
 } CameoPlanDim;
 
-#define CAMEO_KERNEL_NO_SYNC                                                                       \
-  1u /* no barrier, shuffle, vote or shared memory: a simulator may run                            \
-        the threads of a block one after the other */
+/* Flags of kernels. Without barrier, shuffle, vote or shared memory: a simulator may run the threads of a block
+ * one after the other. */
+#define CAMEO_KERNEL_NO_SYNC 1u
+/* Reserved, and refused by every runtime so far: a kernel that waits for the one before it by itself, and one
+ * whose blocks are all on the GPU at once. */
+#define CAMEO_KERNEL_DEPENDENT 2u
+#define CAMEO_KERNEL_COOPERATIVE 4u
 
 typedef struct CameoPlanKernel {
   uint32_t name;          /* string: the symbol in PTX, cubin and simulator image */
@@ -156,8 +160,8 @@ typedef struct CameoPlanKernel {
   uint32_t shared_static; /* bytes declared in the kernel */
   uint32_t first_arg;     /* index into arg_types */
   uint32_t arg_count;
-  uint32_t flags;
-  uint32_t reserved;
+  uint32_t flags;   /* CAMEO_KERNEL_* */
+  uint32_t cluster; /* reserved, 0 so far: blocks of a cluster, x | y << 8 | z << 16 */
 } CameoPlanKernel;
 
 typedef enum CameoArgType {
@@ -165,8 +169,12 @@ typedef enum CameoArgType {
   CAMEO_ARG_I32 = 1,    /* low 32 bits of a register */
   CAMEO_ARG_I64 = 2,
   CAMEO_ARG_F32 = 3, /* a double register, rounded */
-  CAMEO_ARG_F64 = 4
+  CAMEO_ARG_F64 = 4,
+  CAMEO_ARG_TENSOR_MAP = 5 /* reserved, and refused so far: a tensor map of 128 bytes */
 } CameoArgType;
+
+/* A bit of the word beside a CAMEO_ARG_BUFFER: the kernel writes there. Reserved, and refused so far. */
+#define CAMEO_ARG_WRITTEN 0x100u
 
 /* Code: each instruction is a word `opcode | words << 16` (words: its length with this one),
  * then its operands, one word each; r* are registers, b* buffers, s* string offsets. Integer
@@ -249,6 +257,8 @@ typedef enum CameoOpcode {
                          next LAUNCH, for profiles */
   CAMEO_OP_TAP = 97,  /* tap index, b value, rank, r...: the value is there, and the caller may look
                          at it; it need not live beyond this step */
+  CAMEO_OP_ATTRIBUTE = 100,  /* reserved, and refused so far: rd, which: a number of the device */
+  CAMEO_OP_TENSOR_MAP = 101, /* reserved, and refused so far */
   CAMEO_OP_BUF_PART = 93 /* bd, b buffer, r offset, r bytes: a range of the buffer, which lives as
                             long as the buffer does and has its name until it gets one */
 } CameoOpcode;

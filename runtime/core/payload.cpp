@@ -161,6 +161,7 @@ Status Payload::parse(const uint8_t *file, uint64_t size) {
   CAMEO_RETURN_IF_ERROR(parseHeader(file, trailer, header));
   const uint8_t *payload = file + trailer.payload_offset;
   variants = header.variant_count;
+  fileVersion = header.version;
   CAMEO_RETURN_IF_ERROR(readSections(payload, header));
   CAMEO_RETURN_IF_ERROR(
       checkPadding(payload, sizeof header + header.section_count * sizeof(CameoSection)));
@@ -228,6 +229,10 @@ Status Payload::readSection(const uint8_t *payload, uint32_t index, const CameoS
                    index, name, (unsigned long long)section.offset);
   if ((isCode(section.kind) || section.kind == CAMEO_SECTION_PLAN) && section.variant >= variants)
     return corrupt("a section's variant", section.variant, variants);
+  uint32_t known = section.kind == CAMEO_SECTION_SIM_IMAGE ? CAMEO_SIM_IMAGE_CHECKED : 0;
+  if (section.flags & ~known)
+    return failure(Code::Incompatible, "section %u (%s) has unknown flags 0x%x", index, name,
+                   section.flags);
   const uint8_t *data = payload + section.offset;
   if (isWeights ? section.hash != 0 : hash(data, section.size) != section.hash)
     return failure(Code::Corrupt, "damaged model file: the hash of section %u (%s) does not match",

@@ -56,6 +56,7 @@ public:
   Payload &operator=(const Payload &) = delete;
 
   const std::vector<Section> &sections() const { return list; }
+  uint32_t version() const { return fileVersion; }
   uint32_t variantCount() const { return variants; }
   // Whether it is a tuning bundle, and no model.
   bool isBundle() const { return bundle; }
@@ -84,6 +85,7 @@ private:
   uint64_t mappedBytes = 0;
 
   std::vector<Section> list;
+  uint32_t fileVersion = CAMEO_PAYLOAD_VERSION;
   uint32_t variants = 0;
   bool bundle = false;
   uint64_t payloadSize = 0;

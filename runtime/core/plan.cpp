@@ -33,6 +33,37 @@ private:
   uint64_t position = 0;
 };
 
+// What this version has a name for and does not do yet is refused by that name.
+Status notYet(const char *kernel, const char *what) {
+  return failure(Code::Incompatible, "kernel '%s' %s, which this runtime does not know yet", kernel,
+                 what);
+}
+
+Status checkParameter(const char *kernel, uint32_t index, uint32_t type) {
+  std::string name = "has parameter " + std::to_string(index);
+  if (type == CAMEO_ARG_TENSOR_MAP)
+    return notYet(kernel, (name + ", a tensor map").c_str());
+  if (type == (CAMEO_ARG_BUFFER | CAMEO_ARG_WRITTEN))
+    return notYet(kernel, (name + ", a buffer marked as written").c_str());
+  if (type > CAMEO_ARG_F64)
+    return failure(Code::Corrupt, "damaged launch plan: parameter %u of '%s' is of kind %u", index,
+                   kernel, type);
+  return {};
+}
+
+Status checkReserved(const CameoPlanKernel &kernel, const char *name) {
+  if (kernel.flags & CAMEO_KERNEL_DEPENDENT)
+    return notYet(name, "is launched before the one that it depends on ends");
+  if (kernel.flags & CAMEO_KERNEL_COOPERATIVE)
+    return notYet(name, "needs all of its blocks at once");
+  if (kernel.flags & ~CAMEO_KERNEL_NO_SYNC)
+    return failure(Code::Corrupt, "damaged launch plan: kernel '%s' has unknown flags 0x%x", name,
+                   kernel.flags);
+  if (kernel.cluster)
+    return notYet(name, "is launched in clusters");
+  return {};
+}
+
 Status corrupt(const char *what) { return failure(Code::Corrupt, "damaged launch plan: %s", what); }
 
 } // namespace
@@ -112,6 +143,9 @@ Status Plan::parseTensor(const CameoPlanTensor &tensor, const CameoPlanDim *dims
   if (tensor.flags & ~CAMEO_TENSOR_HOST)
     return failure(Code::Corrupt, "damaged launch plan: tensor '%s' has unknown flags 0x%x",
                    parsed.name, tensor.flags);
+  if (tensor.reserved)
+    return failure(Code::Corrupt, "damaged launch plan: tensor '%s' has 0x%x in a reserved field",
+                   parsed.name, tensor.reserved);
   if (tensor.rank > kMaxRank || tensor.first_dim > dimCount ||
       tensor.rank > dimCount - tensor.first_dim)
     return failure(Code::Corrupt, "damaged launch plan: tensor '%s' has rank %u", parsed.name,
@@ -122,6 +156,10 @@ Status Plan::parseTensor(const CameoPlanTensor &tensor, const CameoPlanDim *dims
     if (dim.size < -1)
       return failure(Code::Corrupt, "damaged launch plan: tensor '%s' has size %lld", parsed.name,
                      (long long)dim.size);
+    if (dim.reserved)
+      return failure(Code::Corrupt,
+                     "damaged launch plan: size %u of tensor '%s' has 0x%x in a reserved field", i,
+                     parsed.name, dim.reserved);
     parsed.dims.push_back(dim.size);
     parsed.symbols.push_back(strings + dim.symbol);
   }
@@ -140,9 +178,8 @@ Status Plan::parseKernel(const CameoPlanKernel &kernel, const uint32_t *argTypes
   parsed.argTypes = argTypes + kernel.first_arg;
   parsed.argCount = kernel.arg_count;
   for (uint32_t i = 0; i < kernel.arg_count; ++i)
-    if (parsed.argTypes[i] > CAMEO_ARG_F64)
-      return failure(Code::Corrupt, "damaged launch plan: parameter %u of '%s' is of kind %u", i,
-                     parsed.name, parsed.argTypes[i]);
+    CAMEO_RETURN_IF_ERROR(checkParameter(parsed.name, i, parsed.argTypes[i]));
+  CAMEO_RETURN_IF_ERROR(checkReserved(kernel, parsed.name));
   uint64_t threads = 1;
   for (int i = 0; i < 3; ++i) {
     parsed.block[i] = kernel.block[i];

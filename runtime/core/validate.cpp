@@ -178,6 +178,10 @@ Status Plan::validateCode(uint64_t weightBytes) const {
   for (uint32_t at = 0; at < wordCount;) {
     uint32_t opcode = words[at] & 0xffff, length = words[at] >> 16;
     const char *pattern = patternOf(opcode);
+    if (opcode == CAMEO_OP_ATTRIBUTE || opcode == CAMEO_OP_TENSOR_MAP)
+      return failure(Code::Incompatible,
+                     "launch plan, word %u: asks for %s, which this runtime does not know yet", at,
+                     opcode == CAMEO_OP_ATTRIBUTE ? "an attribute of the device" : "a tensor map");
     if (!pattern)
       return failure(Code::Corrupt, "damaged launch plan: word %u: unknown instruction %u", at,
                      opcode);

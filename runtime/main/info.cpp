@@ -167,8 +167,7 @@ Status printInfo(const Options &options, const runtime::Payload &payload) {
   CAMEO_RETURN_IF_ERROR(printEntries(options, payload));
   printCode(payload);
   std::printf("weights: %s\n", bytesText(payload.weightBytes()).c_str());
-  std::printf("payload: version %u, %s\n", CAMEO_PAYLOAD_VERSION,
-              bytesText(payload.size()).c_str());
+  std::printf("payload: version %u, %s\n", payload.version(), bytesText(payload.size()).c_str());
   Json json;
   if (!parseJson(manifest, json) || json.kind != Json::Object)
     return failure(Code::Corrupt, "the manifest is not a JSON object");

@@ -168,7 +168,7 @@ TEST_F(CommandLine, Info) {
   result = run(path("model") + " --info=json");
   EXPECT_EQ(result.text, "{\"compiler\": \"test 1.0\", \"precision\": \"fp32\"}\n");
   EXPECT_EQ(run(path("model") + " --help").code, 0);
-  EXPECT_TRUE(has(run(path("model") + " --version").text, "payload versions 2 to 4"));
+  EXPECT_TRUE(has(run(path("model") + " --version").text, "payload versions 2 to 5"));
 }
 
 TEST_F(CommandLine, Benchmark) {

@@ -52,6 +52,11 @@ public:
     return static_cast<uint32_t>(kernels.size() - 1);
   }
 
+  /// Records as they will be written, for what no builder would write.
+  CameoPlanKernel &kernelRecord(uint32_t index) { return kernels[index]; }
+  CameoPlanTensor &inputRecord(uint32_t index) { return inputs[index]; }
+  CameoPlanDim &dimRecord(uint32_t index) { return dims[index]; }
+
   uint32_t newRegister() { return header.register_count++; }
   uint32_t newBuffer() { return header.buffer_count++; }
   uint32_t string(const std::string &text) {
@@ -194,10 +199,10 @@ public:
     section(CAMEO_SECTION_WEIGHT_HASHES, Bytes(begin, begin + hashes.size() * sizeof(uint64_t)));
   }
 
-  PayloadFile finish() {
+  PayloadFile finish(uint32_t version = CAMEO_PAYLOAD_VERSION) {
     CameoPayloadHeader header = {};
     memcpy(header.magic, CAMEO_PAYLOAD_MAGIC, sizeof(header.magic));
-    header.version = CAMEO_PAYLOAD_VERSION;
+    header.version = version;
     header.section_count = static_cast<uint32_t>(sections.size());
     header.variant_count = variants;
     header.stub_hash = cameo::runtime::hash(nullptr, 0);

@@ -121,12 +121,26 @@ TEST(Payload, OtherVersionIsNamed) {
   rehash(file);
   std::string message;
   EXPECT_EQ(load(file, &message), Code::Incompatible);
-  EXPECT_EQ(message, "the model file has payload version 7; this runtime reads 2 to 4");
+  EXPECT_EQ(message, "the model file has payload version 7; this runtime reads 2 to 5");
   // The former versions have nothing that this one reads otherwise.
-  for (uint32_t version : {2, 3}) {
+  for (uint32_t version : {2, 3, 4}) {
     reinterpret_cast<CameoPayloadHeader *>(file.data())->version = version;
     rehash(file);
     EXPECT_EQ(load(file, &message), Code::Ok) << version;
+  }
+}
+
+TEST(Payload, UnknownFlagsOfSections) {
+  for (uint32_t version : {4u, CAMEO_PAYLOAD_VERSION}) {
+    PayloadBuilder builder;
+    builder.section(CAMEO_SECTION_PLAN, testPlan(), 0, 0, 1);
+    std::string message;
+    EXPECT_EQ(load(builder.finish(version), &message), Code::Incompatible);
+    EXPECT_EQ(message, "section 1 (plan) has unknown flags 0x1");
+    PayloadBuilder image;
+    image.section(CAMEO_SECTION_SIM_IMAGE, readBytes(SIM_TEST_IMAGE), 0, 80, 6);
+    EXPECT_EQ(load(image.finish(version), &message), Code::Incompatible);
+    EXPECT_EQ(message, "section 1 (simulator image) has unknown flags 0x6");
   }
 }
 

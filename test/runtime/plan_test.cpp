@@ -153,6 +153,51 @@ TEST(Plan, RefusesNumbersOutOfRange) {
   EXPECT_EQ(parseCode([](P p) { p.op(200); }), Code::Corrupt);
 }
 
+// What later versions will say has its place, and until then each of them is refused by its name.
+TEST(Plan, ReservedIsRefused) {
+  auto refusal = [](const std::function<void(PlanBuilder &)> &change) {
+    Parsed parsed(planOf(change));
+    return std::pair(parsed.status.code(), parsed.status.message());
+  };
+  auto kernel = [&](const std::function<void(CameoPlanKernel &)> &change) {
+    return refusal([&](PlanBuilder &p) { change(p.kernelRecord(0)); });
+  };
+  auto notYet = [](const std::string &what) {
+    return std::pair(Code::Incompatible, what + ", which this runtime does not know yet");
+  };
+  EXPECT_EQ(kernel([](auto &k) { k.cluster = 2 | 1 << 8 | 1 << 16; }),
+            notYet("kernel 'k' is launched in clusters"));
+  EXPECT_EQ(kernel([](auto &k) { k.flags = CAMEO_KERNEL_DEPENDENT; }),
+            notYet("kernel 'k' is launched before the one that it depends on ends"));
+  EXPECT_EQ(kernel([](auto &k) { k.flags = CAMEO_KERNEL_COOPERATIVE | CAMEO_KERNEL_NO_SYNC; }),
+            notYet("kernel 'k' needs all of its blocks at once"));
+  EXPECT_EQ(kernel([](auto &k) { k.flags = 8; }),
+            std::pair(Code::Corrupt,
+                      std::string("damaged launch plan: kernel 'k' has unknown flags 0x8")));
+  EXPECT_EQ(
+      refusal([](PlanBuilder &p) { p.kernel("m", 32, {CAMEO_ARG_I32, CAMEO_ARG_TENSOR_MAP}); }),
+      notYet("kernel 'm' has parameter 1, a tensor map"));
+  EXPECT_EQ(
+      refusal([](PlanBuilder &p) { p.kernel("m", 32, {CAMEO_ARG_BUFFER | CAMEO_ARG_WRITTEN}); }),
+      notYet("kernel 'm' has parameter 0, a buffer marked as written"));
+  EXPECT_EQ(refusal([](PlanBuilder &p) { p.kernel("m", 32, {CAMEO_ARG_I32 | CAMEO_ARG_WRITTEN}); }),
+            std::pair(Code::Corrupt,
+                      std::string("damaged launch plan: parameter 0 of 'm' is of kind 257")));
+  uint32_t word = 0;
+  auto at = [&] { return "launch plan, word " + std::to_string(word) + ": asks for "; };
+  auto attribute = refusal([&](PlanBuilder &p) { word = p.op(CAMEO_OP_ATTRIBUTE, {0, 1}); });
+  EXPECT_EQ(attribute, notYet(at() + "an attribute of the device"));
+  auto map = refusal([&](PlanBuilder &p) { word = p.op(CAMEO_OP_TENSOR_MAP, {0, 0}); });
+  EXPECT_EQ(map, notYet(at() + "a tensor map"));
+  EXPECT_EQ(refusal([](PlanBuilder &p) { p.inputRecord(0).reserved = 1; }),
+            std::pair(Code::Corrupt, std::string("damaged launch plan: tensor 'x' has 0x1 in a "
+                                                 "reserved field")));
+  EXPECT_EQ(
+      refusal([](PlanBuilder &p) { p.dimRecord(1).reserved = 7; }),
+      std::pair(Code::Corrupt, std::string("damaged launch plan: size 1 of tensor 'x' has 0x7 "
+                                           "in a reserved field")));
+}
+
 TEST(Plan, RandomDamageNeverCrashes) {
   Bytes whole = testPlan();
   std::mt19937 random(1);
