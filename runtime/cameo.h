@@ -1,4 +1,4 @@
-/* The C interface of the Cameo runtime, version 5.
+/* The C interface of the Cameo runtime, version 6.
  * SPDX-License-Identifier: Apache-2.0
  *
  * A model is a file written by cameoc: an executable, a shared library or a plan. It is loaded for
@@ -52,7 +52,7 @@ extern "C" {
 #endif
 
 /* The version of this interface: raised when something is added. */
-#define CAMEO_API_VERSION 5u
+#define CAMEO_API_VERSION 6u
 
 /* CAMEO_INIT(cameo_binding, binding); declares a structure whose size is set and whose other fields
  * are zero. */
@@ -87,6 +87,7 @@ typedef enum cameo_status {
   CAMEO_STATUS_NO_CODE = 13,         /* the file has no code for this device and its driver */
   CAMEO_STATUS_BUSY = 14,            /* the context is in use by another call */
   CAMEO_STATUS_NOT_A_MODEL = 15,     /* the file is something else (before version 3: CORRUPT) */
+  CAMEO_STATUS_NOT_KNOWN_YET = 16,   /* a run decides it, and none has been (since version 6) */
   CAMEO_STATUS_WIDEST = CAMEO_WIDEST
 } cameo_status;
 
@@ -337,7 +338,8 @@ typedef struct cameo_binding {
   cameo_memory memory;
   uint32_t reserved;
   void *data; /* device memory is aligned to 16; on the simulator device memory is host memory */
-  uint64_t bytes; /* at least what the shape needs */
+  uint64_t
+      bytes; /* at least what the shape needs; a run whose values decide a shape that needs more fails */
 } cameo_binding;
 
 /* options may be NULL: entry 0. The model must have been loaded for a device. */
@@ -362,13 +364,24 @@ CAMEO_API cameo_status cameo_context_set_input_value(cameo_context *context, uin
                                                      const void *data, uint64_t bytes);
 /* Shapes as they are for the next run. dims has room for capacity values; where that is 0, or dims NULL,
  * the rank alone is written; rank may be NULL. Output
- * shapes and the arena's size need all input shapes and host-read values to be known. */
+ * shapes and the arena's size need all input shapes and host-read values to be known.
+ *
+ * Where values that a run computes decide the shape of an output, it is known after the run, as that of the
+ * last one; before there is one for these inputs it is CAMEO_STATUS_NOT_KNOWN_YET, with a message that says
+ * what bounds it. cameo_context_get_bytes of such an output are those of its bound, which memory that is
+ * bound to it must have; where nothing bounds it they are those of the last run, or not known yet.
+ * cameo_context_output_memory says where the value is, and how many bytes it has. */
 CAMEO_API cameo_status cameo_context_get_input_shape(cameo_context *context, uint32_t input,
                                                      uint32_t capacity, int64_t *dims,
                                                      uint32_t *rank);
 CAMEO_API cameo_status cameo_context_get_output_shape(cameo_context *context, uint32_t output,
                                                       uint32_t capacity, int64_t *dims,
                                                       uint32_t *rank);
+/* The most that each size of an output can be in the next run, -1 where nothing bounds it. is_exact, which may
+ * be NULL: 1 where that is its shape, 0 where a run decides. Since version 6. */
+CAMEO_API cameo_status cameo_context_get_output_bound(cameo_context *context, uint32_t output,
+                                                      uint32_t capacity, int64_t *dims,
+                                                      uint32_t *rank, int32_t *is_exact);
 CAMEO_API cameo_status cameo_context_get_bytes(cameo_context *context, cameo_tensor_role role,
                                                uint32_t index, uint64_t *bytes);
 CAMEO_API cameo_status cameo_context_get_arena_bytes(cameo_context *context, uint64_t *bytes);
@@ -408,8 +421,10 @@ CAMEO_API cameo_status cameo_context_get_stream(cameo_context *context, void **s
 /* Running. enqueue returns when the work is on the stream. Host memory bound to outputs is written
  * when the stream gets there. Host memory bound to inputs is read when the stream gets there if it
  * is page-locked, and has been read when enqueue returns if it is not; above 64 MiB, transfers of
- * memory that is not page-locked make enqueue wait for the stream. Work is prepared once for each
- * combination of shapes and host-read values, and that of the last 16 is kept, with its graph. */
+ * memory that is not page-locked make enqueue wait for the stream. A model whose control flow or shapes go by
+ * values that it computes makes enqueue wait for each of them; its stream must not be being recorded. Work is
+ * prepared once for each combination of shapes and values that it goes by, and kept with its graph as long as
+ * there is room for it. */
 CAMEO_API cameo_status cameo_context_enqueue(cameo_context *context);
 CAMEO_API cameo_status cameo_context_synchronize(cameo_context *context);
 /* Whether the runs that were enqueued are done: 1 or 0, without waiting. */

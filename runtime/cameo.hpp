@@ -326,9 +326,26 @@ public:
   std::vector<int64_t> inputShape(const Which &input) const {
     return shape(cameo_context_get_input_shape, index(CAMEO_INPUT, input));
   }
-  // Known before or after a run, once all inputs have shapes and the host knows what it reads of them.
+  // Known before a run, once all inputs have shapes and the host knows what it reads of them, or, where values
+  // decide it that a run computes, after it.
   std::vector<int64_t> outputShape(const Which &output) const {
     return shape(cameo_context_get_output_shape, index(CAMEO_OUTPUT, output));
+  }
+
+  // The most that each size can be in the next run, -1 where nothing bounds it.
+  std::vector<int64_t> outputBound(const Which &output) const {
+    uint32_t number = index(CAMEO_OUTPUT, output), rank = 0;
+    check(cameo_context_get_output_bound(get(), number, 0, nullptr, &rank, nullptr));
+    std::vector<int64_t> dims(rank);
+    check(cameo_context_get_output_bound(get(), number, rank, dims.data(), &rank, nullptr));
+    return dims;
+  }
+  // True where that is its shape; false where values decide it that a run computes.
+  bool isExact(const Which &output) const {
+    int32_t exact = 0;
+    check(cameo_context_get_output_bound(get(), index(CAMEO_OUTPUT, output), 0, nullptr, nullptr,
+                                         &exact));
+    return exact != 0;
   }
 
   //===-- Memory ------------------------------------------------------------------------------===//

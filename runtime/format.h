@@ -99,9 +99,11 @@ typedef enum CameoDataType {
 } CameoDataType;
 
 /* ---- The launch plan -------------------------------------------------------------------------
- * A straight program over 64-bit registers (integer or double, by opcode) and buffers. Running it
- * for given input shapes and host-resident inputs yields output shapes, the arena's size and a list
- * of launches; a runtime may keep that list while shapes and host-resident values stay the same.
+ * A program over 64-bit registers (integer or double, by opcode) and buffers. Running it for given
+ * input shapes and host-resident inputs yields output shapes, the arena's size and a list of
+ * launches; a runtime may keep that list while shapes and host-resident values stay the same.
+ * FETCH ends a segment of the program: what was put down so far is done before the values are
+ * there, and the rest is run with them.
  *
  * CameoPlanHeader is followed, in this order and each aligned to 8, by
  *   CameoPlanTensor[input_count + output_count + tap_count]
@@ -232,16 +234,17 @@ typedef enum CameoOpcode {
 
   CAMEO_OP_CHECK = 80, /* rc, s message, ra, rb: if rc is 0, fails with the message, in which {0}
                           and {1} stand for the integers ra and rb */
-  CAMEO_OP_OUTPUT_SHAPE = 81,  /* output index, rank, r... */
-  CAMEO_OP_ARENA_SIZE = 82,    /* r bytes: once, before the first LAUNCH, COPY or WRITE */
+  CAMEO_OP_OUTPUT_SHAPE = 81,  /* output index, rank, r...: in any segment, and once: the same again
+                                  is allowed */
+  CAMEO_OP_ARENA_SIZE = 82,    /* r bytes: once, before the first LAUNCH, COPY, WRITE or FETCH */
   CAMEO_OP_ARENA_REQUEST = 94, /* rd offset, r bytes, first step, last step: a buffer that is in use
                                   from one step to the other; rd is set by ARENA_LAYOUT */
   CAMEO_OP_ARENA_LAYOUT = 95,  /* rd arena's bytes, rd most bytes in use at one step, rd sum of all
                                   bytes: gives all requests their offsets, as runtime/arena.h says;
                                   once, after the last request */
   CAMEO_OP_ARENA_USE = 96,  /* r most bytes in use at one step, r sum of all bytes: for reports */
-  CAMEO_OP_BUF_ARENA = 83,  /* bd, r offset, r bytes: what was in that memory is gone once bd is
-                        first used */
+  CAMEO_OP_BUF_ARENA = 83,  /* bd, r offset, r bytes: a new value, and what was in that memory is
+                        gone once bd is first used */
   CAMEO_OP_BUF_WEIGHT = 84, /* bd, offset low, high, bytes low, high */
   CAMEO_OP_BUF_INPUT = 85,  /* bd, input index */
   CAMEO_OP_BUF_OUTPUT = 86, /* bd, output index; after its OUTPUT_SHAPE */
@@ -250,17 +253,26 @@ typedef enum CameoOpcode {
                            zero is skipped. */
   CAMEO_OP_COPY = 88,   /* b destination, b source, r bytes */
   CAMEO_OP_WRITE = 89,  /* b destination, dtype, count, r...: stores host values to device memory */
-  CAMEO_OP_NODES = 90, /* s names: the ONNX nodes that the next LAUNCH computes; without it they are
-                         all that its kernel is for */
+  CAMEO_OP_NODES = 90,  /* s names: the ONNX nodes that the next LAUNCH of the segment computes;
+                         without it they are all that its kernel is for */
   CAMEO_OP_BUF_NAME = 91, /* b, s: what reports call the buffer, after its definition */
   CAMEO_OP_WORK = 92, /* ra, rb: doubles: arithmetic operations, and bytes read and written, of the
                          next LAUNCH, for profiles */
   CAMEO_OP_TAP = 97,  /* tap index, b value, rank, r...: the value is there, and the caller may look
                          at it; it need not live beyond this step */
-  CAMEO_OP_ATTRIBUTE = 100,  /* reserved, and refused so far: rd, which: a number of the device */
-  CAMEO_OP_TENSOR_MAP = 101, /* reserved, and refused so far */
+  CAMEO_OP_FETCH = 98, /* b buffer, dtype, r first element, count, rd...: reads so many neighbouring
+                          elements of device memory, converted as LOAD does, once all that was put
+                          down before is done; ends a segment. Types have a byte or more. Since
+                          version 5. */
+  CAMEO_OP_OUTPUT_BOUND = 99, /* output index, rank, r...: the most that each size can be that a
+                                 later OUTPUT_SHAPE gives, -1 where nothing bounds it; in the first
+                                 segment. Since version 5. */
+  CAMEO_OP_ATTRIBUTE = 100,   /* reserved, and refused so far: rd, which: a number of the device */
+  CAMEO_OP_TENSOR_MAP = 101,  /* reserved, and refused so far */
   CAMEO_OP_BUF_PART = 93 /* bd, b buffer, r offset, r bytes: a range of the buffer, which lives as
-                            long as the buffer does and has its name until it gets one */
+                            long as the buffer does and has its name until it gets one. The whole of
+                            a buffer as a part gives it another number, as loops need that have two
+                            places change. */
 } CameoOpcode;
 
 #endif

@@ -123,6 +123,20 @@ cameo_status cameo_context_get_output_shape(cameo_context *context, uint32_t out
   return report(context, status.ok() ? writeShape(shape, capacity, dims, rank) : std::move(status));
 }
 
+cameo_status cameo_context_get_output_bound(cameo_context *context, uint32_t output,
+                                            uint32_t capacity, int64_t *dims, uint32_t *rank,
+                                            int32_t *is_exact) {
+  CAMEO_USE(context);
+  Shape bound;
+  bool isExact = false;
+  Status status = context->context->outputBound(output, bound, isExact);
+  if (status.ok())
+    status = writeShape(bound, capacity, dims, rank);
+  if (status.ok() && is_exact)
+    *is_exact = isExact;
+  return report(context, status);
+}
+
 cameo_status cameo_context_get_bytes(cameo_context *context, cameo_tensor_role role, uint32_t index,
                                      uint64_t *bytes) {
   CAMEO_USE(context);

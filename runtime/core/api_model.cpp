@@ -13,6 +13,7 @@ using namespace cameo::runtime::api;
 static_assert(CAMEO_STATUS_INTERNAL == int(Code::Internal), "cameo.h and Code agree");
 static_assert(CAMEO_STATUS_CORRUPT == int(Code::Corrupt), "cameo.h and Code agree");
 static_assert(CAMEO_STATUS_NOT_A_MODEL == int(Code::NotAModel), "cameo.h and Code agree");
+static_assert(CAMEO_STATUS_NOT_KNOWN_YET == int(Code::NotKnownYet), "cameo.h and Code agree");
 static_assert(int(CAMEO_DTYPE_I2) == int(CAMEO_INT2), "cameo.h and format.h agree");
 static_assert(int(CAMEO_DTYPE_BF16) == int(CAMEO_BFLOAT16), "cameo.h and format.h agree");
 static_assert(CAMEO_TENSOR_ON_HOST == CAMEO_TENSOR_HOST, "cameo.h and format.h agree");
@@ -198,7 +199,8 @@ const char *cameo_status_name(cameo_status status) {
                                       "internal error",
                                       "no code for the device",
                                       "busy",
-                                      "not a model"};
+                                      "not a model",
+                                      "not known yet"};
   return size_t(status) < sizeof names / sizeof *names ? names[status] : "?";
 }
 

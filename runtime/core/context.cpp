@@ -10,8 +10,6 @@ namespace {
 
 // Where growing memory stops being worth exact sizes.
 constexpr uint64_t kBufferGranularity = 4096;
-// How many shapes' work and graphs are kept.
-constexpr size_t kPreparedKept = 16;
 
 Status checkAlignment(const char *what, const char *name, uint64_t address, uint64_t alignment) {
   if (address % alignment == 0)
@@ -59,6 +57,8 @@ Status Context::create(std::shared_ptr<Model> model, const ContextOptions &optio
   context->current = options.stream ? options.stream : context->own;
   context->inputs.resize(entry->plan.inputs().size());
   context->outputs.resize(entry->plan.outputs().size());
+  context->shapes.resize(context->outputs.size());
+  context->sizes.resize(context->outputs.size());
   for (size_t i = 0; i < context->inputs.size(); ++i) {
     InputState &input = context->inputs[i];
     input.shape = entry->plan.inputs()[i].dims;
@@ -81,6 +81,7 @@ Context::~Context() {
     (void)device().releaseHost(output.staging.memory);
   }
   (void)device().releaseHost(tapStaging.memory);
+  (void)device().releaseHost(fetchStaging.memory);
   (void)releaseBuffer(arena);
   for (Event event : {done, inputsCopied})
     if (event)
@@ -190,7 +191,9 @@ Status Context::outputShape(uint32_t index, Shape &shape) {
   if (index >= outputs.size())
     return badIndex("output", index, outputs.size());
   CAMEO_RETURN_IF_ERROR(prepare());
-  shape = work().outputShapes[index];
+  if (!shapes[index].isKnown)
+    return notKnownYet(index);
+  shape = shapes[index].shape;
   return {};
 }
 
@@ -198,8 +201,35 @@ Status Context::outputBytes(uint32_t index, uint64_t &bytes) {
   if (index >= outputs.size())
     return badIndex("output", index, outputs.size());
   CAMEO_RETURN_IF_ERROR(prepare());
-  bytes = work().outputBytes[index];
+  const Shape &bound = work().outputs[index].bound;
+  if (std::find(bound.begin(), bound.end(), -1) == bound.end())
+    return tensorBytes(bound, plan().outputs()[index].dtype, bytes);
+  if (!shapes[index].isKnown)
+    return notKnownYet(index);
+  bytes = sizes[index];
   return {};
+}
+
+Status Context::outputBound(uint32_t index, Shape &bound, bool &isExact) {
+  if (index >= outputs.size())
+    return badIndex("output", index, outputs.size());
+  CAMEO_RETURN_IF_ERROR(prepare());
+  bound = work().outputs[index].bound;
+  isExact = work().outputs[index].isKnown;
+  return {};
+}
+
+Status Context::notKnownYet(uint32_t index) const {
+  const PlanTensor &tensor = plan().outputs()[index];
+  return failure(Code::NotKnownYet,
+                 "output '%s': its shape is known after a run, which decides it; it is at most %s",
+                 tensor.name, formatBound(tensor, work().outputs[index].bound).c_str());
+}
+
+// What a segment knows of the outputs at its end.
+void Context::takeOutputs(const WorkList &work) {
+  shapes = work.outputs;
+  sizes = work.outputBytes;
 }
 
 Status Context::arenaBytes(uint64_t &bytes) {
@@ -245,8 +275,10 @@ Status Context::changeBinding(const char *role, const PlanTensor &tensor, const 
   }
   if (moved && binding.kind == Binding::Host)
     CAMEO_RETURN_IF_ERROR(device().isPageable(binding.data, pageable));
-  if (moved && (isDevice || bound.kind != binding.kind))
+  if (moved && (isDevice || bound.kind != binding.kind)) {
     resolved = false;
+    ++placed;
+  }
   bound = binding;
   return {};
 }
@@ -257,8 +289,10 @@ Status Context::outputMemory(uint32_t index, DevicePtr &memory, uint64_t &bytes)
   if (!active || !resolved)
     return failure(Code::InvalidArgument, "output '%s' is nowhere before a run",
                    plan().outputs()[index].name);
+  if (!shapes[index].isKnown)
+    return notKnownYet(index);
   memory = outputAddress(index);
-  bytes = work().outputBytes[index];
+  bytes = sizes[index];
   return {};
 }
 
@@ -291,6 +325,7 @@ Status Context::setArena(DevicePtr memory, uint64_t bytes) {
   options.arena = memory;
   options.arenaBytes = bytes;
   resolved = false;
+  ++placed;
   return {};
 }
 
@@ -333,6 +368,7 @@ Status Context::grow(Buffer &buffer, uint64_t bytes, const char *what) {
     return failure(status.code(), "%llu bytes of device memory for %s: %s",
                    (unsigned long long)given, what, status.message().c_str());
   buffer = {memory, given};
+  ++placed;
   device().nameMemory(memory, what);
   device().log.debug("%llu bytes of device memory for %s", (unsigned long long)given, what);
   return {};
@@ -374,7 +410,7 @@ MemoryUse Context::memoryUse() const {
     use.buffers += output.device.bytes;
     use.pinned += output.staging.bytes;
   }
-  use.pinned += tapStaging.bytes;
+  use.pinned += tapStaging.bytes + fetchStaging.bytes;
   for (const auto &one : prepared) {
     use.pinned += one->work.data.size();
     use.graphs += one->hasGraph();
@@ -423,46 +459,64 @@ Status Context::prepare() {
   CAMEO_RETURN_IF_ERROR(refreshValues());
   if (active)
     return {};
-  Prepared::Key key;
+  RunState state;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    key.shapes.push_back(inputs[i].shape);
+    state.shapes.push_back(inputs[i].shape);
     bool onHost = plan().inputs()[i].flags & CAMEO_TENSOR_HOST;
-    key.values.push_back(onHost ? inputs[i].values : std::vector<uint8_t>());
+    state.values.push_back(onHost ? inputs[i].values : std::vector<uint8_t>());
   }
-  return findPrepared(std::move(key));
+  for (const PlanTensor &output : plan().outputs())
+    state.outputs.push_back({false, {}, output.dims});
+  Prepared *found = nullptr;
+  CAMEO_RETURN_IF_ERROR(findPrepared(state, found));
+  active = found;
+  takeOutputs(work());
+  return {};
 }
 
-Status Context::findPrepared(Prepared::Key key) {
+// The work for a state, made where there is none yet.
+Status Context::findPrepared(const RunState &state, Prepared *&found) {
+  uint64_t hash = state.hash();
   for (const auto &one : prepared)
-    if (one->key == key) {
-      active = one.get();
+    if (one->isFor(state, hash)) {
+      found = one.get();
       return {};
     }
   auto made = std::make_unique<Prepared>(device(), entry->plan, entry->kernels);
-  CAMEO_RETURN_IF_ERROR(made->create(std::move(key)));
-  if (prepared.size() == kPreparedKept) {
+  CAMEO_RETURN_IF_ERROR(made->create(state));
+  uint64_t kept = made->bytes();
+  for (const auto &one : prepared)
+    kept += one->bytes();
+  while (kept > options.keptBytes && prepared.size() > (active ? 1 : 0)) {
     CAMEO_RETURN_IF_ERROR(settle());
-    prepared.erase(
-        std::min_element(prepared.begin(), prepared.end(),
-                         [](const auto &a, const auto &b) { return a->lastUsed < b->lastUsed; }));
+    auto oldest =
+        std::min_element(prepared.begin(), prepared.end(), [this](const auto &a, const auto &b) {
+          return std::pair(a.get() == active, a->lastUsed) <
+                 std::pair(b.get() == active, b->lastUsed);
+        });
+    kept -= (*oldest)->bytes();
+    prepared.erase(oldest);
   }
-  active = made.get();
-  active->lastUsed = runs;
-  logPrepared();
+  found = made.get();
+  found->lastUsed = ++uses;
+  logPrepared(*found);
   prepared.push_back(std::move(made));
   return {};
 }
 
-void Context::logPrepared() const {
+void Context::logPrepared(const Prepared &segment) const {
   if (!device().log.wants(LogLevel::Debug))
     return;
   std::string sizes;
   for (size_t i = 0; i < inputs.size(); ++i)
     sizes += std::string(i ? ", '" : "'") + inputName(uint32_t(i)) +
              "': " + formatType(inputs[i].shape, plan().inputs()[i].dtype);
-  device().log.debug("'%s' is prepared for %s: %zu launches, %llu bytes of intermediate values",
-                     plan().name(), sizes.empty() ? "no inputs" : sizes.c_str(),
-                     work().launches.size(), (unsigned long long)work().arenaBytes);
+  std::string where;
+  if (segment.key.word)
+    where = " from word " + std::to_string(segment.key.word) + " on";
+  device().log.debug("'%s' is prepared for %s%s: %zu launches, %llu bytes of intermediate values",
+                     plan().name(), sizes.empty() ? "no inputs" : sizes.c_str(), where.c_str(),
+                     segment.work.launches.size(), (unsigned long long)segment.work.arenaBytes);
 }
 
 } // namespace cameo::runtime

@@ -7,6 +7,7 @@
 #include "runtime/core/model.h"
 #include "runtime/core/prepared.h"
 
+#include <deque>
 #include <functional>
 
 namespace cameo::runtime {
@@ -24,6 +25,8 @@ struct ContextOptions {
   DevicePtr arena = 0;     // 0: allocated as needed
   uint64_t arenaBytes = 0;
   Allocator allocator;
+  // How much of the host's memory segments may take that are kept, with their graphs.
+  uint64_t keptBytes = uint64_t(256) << 20;
 };
 
 // What kernels and copies count on of memory from the caller. The arena's buffers lie at multiples
@@ -62,6 +65,12 @@ struct TapValue {
 };
 using TapCallback = std::function<Status(const TapValue &)>;
 
+// What the last run has put down, in all of its segments.
+struct RunCounts {
+  uint64_t launches = 0, waits = 0; // for values that the run goes by
+  bool replayed = true;             // all that a graph is worth while for
+};
+
 // How launches were timed. Times are milliseconds.
 struct TimedRun {
   uint32_t replays = 0;       // of which times are the medians; 0: one run, launch by launch
@@ -69,6 +78,8 @@ struct TimedRun {
   double whole = 0;           // a replay from its first launch to its last, no events between
   double floor = 0;           // what is shown for a launch that does nothing:
   bool floorIsKernel = false; // for an empty kernel; else for no kernel at all
+  uint64_t waits = 0;         // for values that the run goes by,
+  double waited = 0;          // and the time from a launch before to one behind, all together
 };
 constexpr uint32_t kTimedReplays = 20;
 
@@ -85,11 +96,16 @@ public:
   Status setSymbol(const char *symbol, int64_t size);
   Status setInputValue(uint32_t input, const void *data, uint64_t bytes);
   Status inputShape(uint32_t input, Shape &shape) const;
-  // These run the plan where that is due.
+  // These run the plan where that is due. An output whose shape a run decides has none before it:
+  // Code::NotKnownYet.
   Status outputShape(uint32_t output, Shape &shape);
   Status inputBytes(uint32_t input, uint64_t &bytes) const;
+  // The most that each size can be in the next run, -1 where nothing bounds it.
+  Status outputBound(uint32_t output, Shape &bound, bool &isExact);
+  // Of that bound; where there is none, of the last run.
   Status outputBytes(uint32_t output, uint64_t &bytes);
   Status arenaBytes(uint64_t &bytes);
+  // Of a run's first segment.
   Status workList(const WorkList *&work);
 
   Status bindInput(uint32_t input, const Binding &binding);
@@ -107,8 +123,9 @@ public:
   Status isDone(bool &done);
   // Calls a function once what was enqueued is done: by a thread of the driver's, or before this returns.
   Status callWhenDone(void (*function)(void *), void *user);
-  // Whether the next run of this kind is a replay.
-  bool replays() const { return active && active->hasGraph(); }
+  // Whether the next run of this kind is a replay; where it has several segments, whether the last was.
+  bool replays() const { return plan().fetches() ? counts.replayed : active && active->hasGraph(); }
+  RunCounts lastRun() const { return counts; }
   // Who is shown tapped values by runs to come, each as soon as it is there; null: nobody. Such
   // runs wait, and are not replays. The callback must not use the context but for readTap and
   // writeTap; its failure ends the run.
@@ -162,7 +179,6 @@ private:
   const char *inputName(uint32_t input) const { return plan().inputs()[input].name; }
 
   const WorkList &work() const { return active->work; }
-  bool showsTaps() const { return onTap && !work().taps.empty(); }
   bool ownsState(const InputState &input) const {
     return input.state != UINT32_MAX && input.binding.kind != Binding::Device;
   }
@@ -171,13 +187,22 @@ private:
                        Binding &bound, bool &pageable);
   Status prepare();
   Status refreshValues();
-  Status findPrepared(Prepared::Key key);
-  void logPrepared() const;
+  Status findPrepared(const RunState &state, Prepared *&found);
+  void logPrepared(const Prepared &segment) const;
+  Status notKnownYet(uint32_t output) const;
+  void takeOutputs(const WorkList &work);
   Status resolve();
+  Status placeSegment(Prepared &segment);
   Status allocateBuffers();
+  Status allocateOutput(uint32_t output);
   Status checkBindings() const;
+  bool isTooSmall(uint32_t output) const {
+    const Binding &binding = outputs[output].binding;
+    return binding.kind != Binding::None && binding.bytes < sizes[output];
+  }
   Status checkOverlaps() const;
   Status checkStates() const;
+  Status checkState(uint32_t input) const;
   DevicePtr address(const Place &place) const;
   DevicePtr inputAddress(uint32_t input) const;
   DevicePtr outputAddress(uint32_t output) const;
@@ -189,13 +214,24 @@ private:
   Status keepStates();
   void swapStates();
   void discardOldContents();
-  Status timeSteps(uint32_t replays, std::vector<LaunchTiming> &timings, TimedRun *how);
-  Status timeOnce(std::vector<LaunchTiming> &timings);
+  Status timeLaunches(uint32_t replays, std::deque<LaunchStep> &steps,
+                      std::vector<LaunchTiming> &timings, bool wantsReference, TimedRun &how);
+  Status timeSteps(uint32_t replays, std::vector<LaunchTiming> &timings, bool wantsReference,
+                   TimedRun &how);
+  Status timeSegments(std::deque<LaunchStep> &steps, std::vector<LaunchTiming> &timings,
+                      TimedRun &how);
+  Status timeRuns(uint32_t together, uint32_t replays, const std::vector<Event> &events,
+                  std::vector<float> &milliseconds);
   Status timeReplays(uint32_t replays, std::vector<LaunchTiming> &timings, TimedRun &how);
   Status timeReference(uint32_t replays, size_t launches, TimedRun &how);
   Status timeRange(size_t first, size_t last, bool together, uint32_t replays,
                    std::vector<std::vector<float>> &times);
-  Status compute();
+  // Calls with each segment of a run in turn; in between it waits for the values that the plan goes by.
+  Status forEachSegment(const std::function<Status(Prepared &segment)> &enqueue);
+  Status fetch(const Prepared &segment, RunState &next);
+  Status shapeOutputs(const Prepared &segment);
+  Status compute(Prepared &segment);
+  void makeGraph(Prepared &segment);
   Status showTap(const TapStep &tap, DevicePtr memory);
   Status checkShown(uint64_t bytes) const;
   bool mayStage(bool pageable, uint64_t bytes) const;
@@ -212,17 +248,23 @@ private:
   Stream own = nullptr, current = nullptr;
   std::vector<InputState> inputs;
   std::vector<OutputState> outputs;
-  Buffer arena; // owned; options.arena otherwise
+  // Of outputs: before a run what follows from the inputs, during and after it all that it gave.
+  std::vector<OutputShape> shapes;
+  std::vector<uint64_t> sizes; // bytes, 0 where the shape is not known
+  Buffer arena;                // owned; options.arena otherwise
 
   TapCallback onTap;
   bool tapsOnHost = false;
-  Staging tapStaging;
+  Staging tapStaging, fetchStaging;
   const TapValue *shown = nullptr; // as long as its callback lasts
 
-  std::vector<std::unique_ptr<Prepared>> prepared; // for shapes and values of late
-  Prepared *active = nullptr;                      // right for those of now; null: not known yet
-  uint64_t runs = 0;
-  bool resolved = false;  // `active` knows its addresses
+  std::vector<std::unique_ptr<Prepared>> prepared; // segments of late
+  Prepared *active =
+      nullptr; // a run's first, right for shapes and values of now; null: not known yet
+  RunCounts counts;
+  uint64_t uses = 0;      // of segments
+  uint64_t placed = 1;    // changes of where memory is
+  bool resolved = false;  // the bindings fit `active`, and its memory is there
   bool graphsWork = true; // and are wanted
   bool capturing = false; // the caller records `current` during this run
 

@@ -6,6 +6,7 @@
 #include "runtime/arena.h"
 #include "runtime/mutant.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -13,8 +14,8 @@
 namespace cameo::runtime {
 namespace {
 
-// Ends programs that would not end: no plan of a model executes as many instructions.
-constexpr uint64_t kMaxInstructions = uint64_t(1) << 26;
+// What a loop over launches may make of a small file.
+constexpr uint64_t kMaxWorkBytes = uint64_t(1) << 28;
 constexpr int64_t kMaxGridX = std::numeric_limits<int32_t>::max();
 constexpr int64_t kMaxGridYZ = 65535;
 
@@ -31,13 +32,23 @@ int64_t asBits(double value) {
 
 class Interpreter {
 public:
-  Interpreter(const Plan &plan, const std::vector<PlanInput> &inputs, WorkList &work)
-      : plan(plan), inputs(inputs), work(work), registers(plan.registerCount()),
-        buffers(plan.bufferCount()), owners(plan.bufferCount()), unborn(plan.bufferCount()) {}
+  Interpreter(const Plan &plan, const RunState &from, WorkList &work)
+      : plan(plan), from(from), work(work), registers(plan.registerCount()),
+        buffers(plan.bufferCount()), values(2 * size_t(plan.bufferCount()) + 1), at(from.word) {}
 
   Status run();
 
 private:
+  // In the arena, by its number. A buffer has two numbers to give, so that a loop's value and that of
+  // the trip before it differ.
+  struct Value {
+    Place place;
+    bool isUnborn = false; // no step has used it yet
+    uint32_t holders = 0;  // buffers that are it or a part of it
+  };
+
+  void restore();
+  Status finish();
   Status execute(uint32_t opcode, const uint32_t *o);
   Status integer(uint32_t opcode, int64_t a, int64_t b, int64_t &result) const;
   Status wrapping(uint32_t opcode, uint64_t a, uint64_t b, int64_t &result) const;
@@ -46,57 +57,88 @@ private:
   Status load(const uint32_t *o);
   Status check(const uint32_t *o) const;
   Status outputShape(const uint32_t *o);
+  Status outputBound(const uint32_t *o);
+  Status arenaSize(const uint32_t *o);
   Status arenaRequest(const uint32_t *o);
   Status layOutArena(const uint32_t *o);
   Status arenaUse(const uint32_t *o);
   Status arenaBuffer(const uint32_t *o);
   Status bufferPart(const uint32_t *o);
+  Status inputBuffer(const uint32_t *o);
+  Status outputBuffer(const uint32_t *o);
+  void nameBuffer(const uint32_t *o);
   Status launch(const uint32_t *o);
   Status copy(const uint32_t *o);
   Status write(const uint32_t *o);
   Status tap(const uint32_t *o);
+  Status fetch(const uint32_t *o);
+  void keepState(uint32_t next);
   Status place(uint32_t buffer, Place &result);
+  void define(uint32_t buffer, const Place &place);
   Status size(int64_t value, const char *what, uint64_t &result) const;
+  // Counts memory of the work before it is taken.
+  Status charge(uint64_t bytes);
+  Status firstSegment(const char *what) const;
   Status fail(Code code, const char *what) const {
     return failure(code, "launch plan, word %u: %s", at, what);
   }
 
   const Plan &plan;
-  const std::vector<PlanInput> &inputs;
+  const RunState &from;
   WorkList &work;
   std::vector<int64_t> registers;
   std::vector<Place> buffers;
-  std::vector<uint32_t> owners; // of each buffer: the one that it is a part of, or itself
-  std::vector<bool> unborn;     // buffers of the arena that no step has used yet
-  uint32_t values = 0;          // in the arena so far
-  std::vector<bool> shaped;
+  std::vector<Value> values;
   std::vector<CameoArenaRequest> requests;
   std::vector<uint32_t> requestOffsets; // registers
-  bool arenaKnown = false, arenaLaidOut = false;
+  bool arenaIsKnown = false, arenaLaidOut = false;
   const char *nextNodes = nullptr; // of the launch to come
   double nextFlops = -1, nextBytes = -1;
-  uint32_t at = 0;
+  uint64_t workBytes = 0;
+  uint32_t at;
 };
+
+void Interpreter::restore() {
+  work.outputs = from.outputs;
+  work.arenaBytes = from.arenaBytes;
+  arenaIsKnown = from.arenaIsKnown;
+  if (from.word == 0)
+    return;
+  const ResumePoint &point = plan.resumeAt(from.word);
+  for (size_t i = 0; i < point.registers.size(); ++i)
+    registers[point.registers[i]] = from.registers[i];
+  for (size_t i = 0; i < point.buffers.size(); ++i) {
+    const RunState::Buffer &buffer = from.buffers[i];
+    define(point.buffers[i], buffer.place);
+    if (buffer.unborn.space == Place::None)
+      continue;
+    values[buffer.place.index].place = buffer.unborn;
+    values[buffer.place.index].isUnborn = true;
+  }
+}
 
 Status Interpreter::run() {
   work = {};
-  work.outputShapes.resize(plan.outputs().size());
+  restore();
   work.outputBytes.resize(plan.outputs().size());
+  for (size_t i = 0; i < work.outputs.size(); ++i)
+    if (work.outputs[i].isKnown)
+      CAMEO_RETURN_IF_ERROR(
+          tensorBytes(work.outputs[i].shape, plan.outputs()[i].dtype, work.outputBytes[i]));
+  work.inputUsed = plan.deviceInputs();
   work.inputUsed.resize(plan.inputs().size());
-  shaped.resize(plan.outputs().size());
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    uint64_t bytes = 0;
-    CAMEO_RETURN_IF_ERROR(tensorBytes(inputs[i].shape, plan.inputs()[i].dtype, bytes));
-    work.inputBytes.push_back(bytes);
-  }
+  if (from.word == 0)
+    for (size_t i = 0; i < from.shapes.size(); ++i)
+      CAMEO_RETURN_IF_ERROR(
+          tensorBytes(from.shapes[i], plan.inputs()[i].dtype, work.inputBytes.emplace_back()));
   const uint32_t *code = plan.code();
-  for (uint64_t executed = 0;; ++executed) {
+  for (uint64_t &executed = work.instructions;; ++executed) {
     if (executed == kMaxInstructions)
       return fail(Code::Corrupt, "the plan does not end");
     uint32_t opcode = code[at] & 0xffff, length = code[at] >> 16;
     const uint32_t *operands = code + at + 1;
     if (opcode == CAMEO_OP_END)
-      break;
+      return finish();
     if (opcode == CAMEO_OP_JUMP) {
       at = operands[0];
       continue;
@@ -110,12 +152,51 @@ Status Interpreter::run() {
     // A conditional jump may be the last instruction, and an END not reached by it.
     if (at >= plan.codeWords())
       return fail(Code::Corrupt, "the plan runs past its end");
+    if (opcode == CAMEO_OP_FETCH) {
+      ++executed;
+      keepState(at);
+      return {};
+    }
   }
-  for (size_t i = 0; i < shaped.size(); ++i)
-    if (!shaped[i])
+}
+
+Status Interpreter::finish() {
+  for (size_t i = 0; i < work.outputs.size(); ++i)
+    if (!work.outputs[i].isKnown)
       return failure(Code::Corrupt, "the launch plan gives output '%s' no shape",
                      plan.outputs()[i].name);
   return {};
+}
+
+// What is live where the run goes on.
+void Interpreter::keepState(uint32_t next) {
+  const ResumePoint &point = plan.resumeAt(next);
+  RunState &state = work.next;
+  state.word = next;
+  for (uint32_t live : point.registers)
+    state.registers.push_back(registers[live]);
+  for (uint32_t live : point.buffers) {
+    const Place &place = buffers[live];
+    bool isUnborn = place.space == Place::Arena && values[place.index].isUnborn;
+    state.buffers.push_back({place, isUnborn ? values[place.index].place : Place()});
+  }
+  state.shapes.resize(point.shapes.size());
+  state.values.resize(point.values.size());
+  for (size_t i = 0; i < point.shapes.size(); ++i) {
+    if (point.shapes[i])
+      state.shapes[i] = from.shapes[i];
+    if (point.values[i])
+      state.values[i] = from.values[i];
+  }
+  state.outputs = work.outputs;
+  state.arenaIsKnown = arenaIsKnown;
+  state.arenaBytes = work.arenaBytes;
+  // The elements that are fetched, by the registers that they go to.
+  for (uint32_t &target : work.fetch.targets) {
+    auto found = std::lower_bound(point.registers.begin(), point.registers.end(), target);
+    bool isLive = found != point.registers.end() && *found == target;
+    target = isLive ? uint32_t(found - point.registers.begin()) : FetchStep::kNowhere;
+  }
 }
 
 Status Interpreter::execute(uint32_t opcode, const uint32_t *o) {
@@ -135,7 +216,7 @@ Status Interpreter::execute(uint32_t opcode, const uint32_t *o) {
     registers[o[0]] = registers[o[1]];
     return {};
   case CAMEO_OP_DIM:
-    registers[o[0]] = inputs[o[1]].shape[o[2]];
+    registers[o[0]] = from.shapes[o[1]][o[2]];
     return {};
   case CAMEO_OP_LOAD:
     return load(o);
@@ -168,11 +249,10 @@ Status Interpreter::execute(uint32_t opcode, const uint32_t *o) {
     return check(o);
   case CAMEO_OP_OUTPUT_SHAPE:
     return outputShape(o);
+  case CAMEO_OP_OUTPUT_BOUND:
+    return outputBound(o);
   case CAMEO_OP_ARENA_SIZE:
-    if (arenaKnown)
-      return fail(Code::Corrupt, "the arena's size is given twice");
-    arenaKnown = true;
-    return size(registers[o[0]], "the arena's size", work.arenaBytes);
+    return arenaSize(o);
   case CAMEO_OP_ARENA_REQUEST:
     return arenaRequest(o);
   case CAMEO_OP_ARENA_LAYOUT:
@@ -180,26 +260,16 @@ Status Interpreter::execute(uint32_t opcode, const uint32_t *o) {
   case CAMEO_OP_ARENA_USE:
     return arenaUse(o);
   case CAMEO_OP_BUF_ARENA:
-    owners[o[0]] = o[0];
     return arenaBuffer(o);
   case CAMEO_OP_BUF_PART:
     return bufferPart(o);
   case CAMEO_OP_BUF_WEIGHT:
-    owners[o[0]] = o[0];
-    buffers[o[0]] = {Place::Weights, 0, o[1] | uint64_t(o[2]) << 32, o[3] | uint64_t(o[4]) << 32,
-                     ""};
+    define(o[0], {Place::Weights, 0, o[1] | uint64_t(o[2]) << 32, o[3] | uint64_t(o[4]) << 32, ""});
     return {};
   case CAMEO_OP_BUF_INPUT:
-    owners[o[0]] = o[0];
-    buffers[o[0]] = {Place::Input, o[1], 0, work.inputBytes[o[1]], plan.inputs()[o[1]].name};
-    work.inputUsed[o[1]] = true;
-    return {};
+    return inputBuffer(o);
   case CAMEO_OP_BUF_OUTPUT:
-    if (!shaped[o[1]])
-      return fail(Code::Corrupt, "an output is used before it has a shape");
-    owners[o[0]] = o[0];
-    buffers[o[0]] = {Place::Output, o[1], 0, work.outputBytes[o[1]], plan.outputs()[o[1]].name};
-    return {};
+    return outputBuffer(o);
   case CAMEO_OP_LAUNCH:
     return launch(o);
   case CAMEO_OP_COPY:
@@ -215,8 +285,10 @@ Status Interpreter::execute(uint32_t opcode, const uint32_t *o) {
     nextFlops = asDouble(registers[o[0]]);
     nextBytes = asDouble(registers[o[1]]);
     return {};
+  case CAMEO_OP_FETCH:
+    return fetch(o);
   case CAMEO_OP_BUF_NAME:
-    buffers[o[0]].name = plan.string(o[1]);
+    nameBuffer(o);
     return {};
   default:
     return fail(Code::Internal, "instruction not implemented");
@@ -345,19 +417,19 @@ Status Interpreter::toInteger(double value, int64_t &result) const {
 
 Status Interpreter::load(const uint32_t *o) {
   const PlanTensor &tensor = plan.inputs()[o[1]];
-  const PlanInput &input = inputs[o[1]];
+  const std::vector<uint8_t> &given = from.values[o[1]];
   uint64_t count = 0;
-  CAMEO_RETURN_IF_ERROR(elementCount(input.shape, count));
+  CAMEO_RETURN_IF_ERROR(elementCount(from.shapes[o[1]], count));
   int64_t index = registers[o[2]];
   if (index < 0 || uint64_t(index) >= count)
     return failure(Code::OutOfRange, "input '%s' has %llu elements; the model reads element %lld",
                    tensor.name, (unsigned long long)count, (long long)index);
-  if (!input.values)
+  if (given.empty())
     return failure(Code::InvalidArgument, "input '%s' is read on the host and has no values there",
                    tensor.name);
   registers[o[0]] = isFloat(tensor.dtype)
-                        ? asBits(readFloat(input.values, tensor.dtype, uint64_t(index)))
-                        : readInteger(input.values, tensor.dtype, uint64_t(index));
+                        ? asBits(readFloat(given.data(), tensor.dtype, uint64_t(index)))
+                        : readInteger(given.data(), tensor.dtype, uint64_t(index));
   return {};
 }
 
@@ -393,13 +465,53 @@ Status Interpreter::outputShape(const uint32_t *o) {
   if (Status status = tensorBytes(shape, tensor.dtype, bytes); !status.ok())
     return failure(Code::OutOfRange, "output '%s' would be %s: %s", tensor.name,
                    formatType(shape, tensor.dtype).c_str(), status.message().c_str());
-  work.outputShapes[o[0]] = std::move(shape);
+  OutputShape &output = work.outputs[o[0]];
+  if (output.isKnown && output.shape != shape)
+    return failure(Code::Corrupt,
+                   "launch plan, word %u: output '%s' is given two shapes: %s and %s", at,
+                   tensor.name, formatType(output.shape, tensor.dtype).c_str(),
+                   formatType(shape, tensor.dtype).c_str());
+  for (size_t i = 0; i < shape.size(); ++i)
+    if (output.bound[i] >= 0 && shape[i] > output.bound[i])
+      return failure(Code::OutOfRange, "output '%s' would be %s; it is at most %s", tensor.name,
+                     formatType(shape, tensor.dtype).c_str(),
+                     formatBound(tensor, output.bound).c_str());
+  output = {true, shape, shape};
   work.outputBytes[o[0]] = bytes;
-  shaped[o[0]] = true;
   return {};
 }
 
+Status Interpreter::outputBound(const uint32_t *o) {
+  CAMEO_RETURN_IF_ERROR(firstSegment("an output's bound"));
+  OutputShape &output = work.outputs[o[0]];
+  if (output.isKnown)
+    return fail(Code::Corrupt, "an output is given a bound after its shape");
+  for (uint32_t i = 0; i < o[1]; ++i) {
+    output.bound[i] = registers[o[2 + i]];
+    if (output.bound[i] < -1)
+      return failure(Code::OutOfRange, "output '%s': a size of at most %lld",
+                     plan.outputs()[o[0]].name, (long long)output.bound[i]);
+  }
+  return {};
+}
+
+// Memory is taken once a run, and so before anything waits.
+Status Interpreter::firstSegment(const char *what) const {
+  return from.word == 0
+             ? Status()
+             : failure(Code::Corrupt, "launch plan, word %u: %s is given after a fetch", at, what);
+}
+
+Status Interpreter::arenaSize(const uint32_t *o) {
+  CAMEO_RETURN_IF_ERROR(firstSegment("the arena's size"));
+  if (arenaIsKnown)
+    return fail(Code::Corrupt, "the arena's size is given twice");
+  arenaIsKnown = true;
+  return size(registers[o[0]], "the arena's size", work.arenaBytes);
+}
+
 Status Interpreter::arenaRequest(const uint32_t *o) {
+  CAMEO_RETURN_IF_ERROR(firstSegment("a buffer of the arena"));
   if (arenaLaidOut)
     return fail(Code::Corrupt, "a buffer is requested of an arena that is laid out");
   // Memory and time stay in proportion to the file, whatever loops are in it: a request has five
@@ -416,6 +528,7 @@ Status Interpreter::arenaRequest(const uint32_t *o) {
 }
 
 Status Interpreter::layOutArena(const uint32_t *o) {
+  CAMEO_RETURN_IF_ERROR(firstSegment("the arena's layout"));
   if (arenaLaidOut)
     return fail(Code::Corrupt, "the arena is laid out twice");
   arenaLaidOut = true;
@@ -441,8 +554,47 @@ Status Interpreter::arenaBuffer(const uint32_t *o) {
   uint64_t offset = 0, bytes = 0;
   CAMEO_RETURN_IF_ERROR(size(registers[o[1]], "a buffer's offset", offset));
   CAMEO_RETURN_IF_ERROR(size(registers[o[2]], "a buffer's size", bytes));
-  buffers[o[0]] = {Place::Arena, ++values, offset, bytes, ""};
-  unborn[o[0]] = true;
+  define(o[0], {});
+  // A number that no other buffer holds: the value of the trip before may still be read.
+  uint32_t number = o[0] + 1;
+  if (values[number].holders)
+    number += plan.bufferCount();
+  define(o[0], {Place::Arena, number, offset, bytes, ""});
+  values[number].place = buffers[o[0]];
+  values[number].isUnborn = true;
+  return {};
+}
+
+void Interpreter::define(uint32_t buffer, const Place &place) {
+  Place former = buffers[buffer];
+  if (former.space == Place::Arena)
+    --values[former.index].holders;
+  if (place.space == Place::Arena)
+    ++values[place.index].holders;
+  buffers[buffer] = place;
+}
+
+void Interpreter::nameBuffer(const uint32_t *o) {
+  Place &place = buffers[o[0]];
+  place.name = plan.string(o[1]);
+  // Not that of a part.
+  if (place.space == Place::Arena && (place.index - 1) % plan.bufferCount() == o[0])
+    values[place.index].place.name = place.name;
+}
+
+Status Interpreter::inputBuffer(const uint32_t *o) {
+  const PlanTensor &tensor = plan.inputs()[o[1]];
+  uint64_t bytes = 0;
+  CAMEO_RETURN_IF_ERROR(tensorBytes(from.shapes[o[1]], tensor.dtype, bytes));
+  define(o[0], {Place::Input, o[1], 0, bytes, tensor.name});
+  work.inputUsed[o[1]] = true;
+  return {};
+}
+
+Status Interpreter::outputBuffer(const uint32_t *o) {
+  if (!work.outputs[o[1]].isKnown)
+    return fail(Code::Corrupt, "an output is used before it has a shape");
+  define(o[0], {Place::Output, o[1], 0, work.outputBytes[o[1]], plan.outputs()[o[1]].name});
   return {};
 }
 
@@ -459,8 +611,7 @@ Status Interpreter::bufferPart(const uint32_t *o) {
         (unsigned long long)bytes, (unsigned long long)offset, (unsigned long long)place.bytes);
   place.offset += offset;
   place.bytes = bytes;
-  buffers[o[0]] = place;
-  owners[o[0]] = owners[o[1]];
+  define(o[0], place);
   return {};
 }
 
@@ -472,18 +623,27 @@ Status Interpreter::place(uint32_t buffer, Place &result) {
     return fail(Code::Corrupt, "a buffer is used before it is defined");
   if (result.space != Place::Arena)
     return {};
-  if (!arenaKnown)
+  if (!arenaIsKnown)
     return fail(Code::Corrupt, "the arena is used before its size is given");
   if (result.offset > work.arenaBytes || result.bytes > work.arenaBytes - result.offset)
     return failure(Code::Corrupt,
                    "launch plan, word %u: %llu bytes at %llu exceed the arena of %llu bytes", at,
                    (unsigned long long)result.bytes, (unsigned long long)result.offset,
                    (unsigned long long)work.arenaBytes);
-  uint32_t owner = owners[buffer];
-  if (unborn[owner]) {
-    unborn[owner] = false;
-    work.births.push_back({uint32_t(work.steps.size()), buffers[owner]});
+  Value &value = values[result.index];
+  if (value.isUnborn) {
+    value.isUnborn = false;
+    work.births.push_back({uint32_t(work.steps.size()), value.place});
   }
+  return {};
+}
+
+Status Interpreter::charge(uint64_t bytes) {
+  workBytes += bytes;
+  if (workBytes > kMaxWorkBytes)
+    return failure(Code::OutOfRange,
+                   "launch plan, word %u: loops make more work of it than %llu bytes hold", at,
+                   (unsigned long long)kMaxWorkBytes);
   return {};
 }
 
@@ -507,6 +667,8 @@ Status Interpreter::launch(const uint32_t *o) {
     return failure(Code::OutOfRange, "kernel '%s' (%s) needs %lld bytes of shared memory",
                    kernel.name, nodes, (long long)shared);
   step.sharedDynamic = uint32_t(shared);
+  CAMEO_RETURN_IF_ERROR(
+      charge(sizeof(Step) + sizeof(LaunchStep) + kernel.argCount * sizeof(ArgValue)));
   for (uint32_t i = 0; i < kernel.argCount; ++i) {
     ArgValue arg;
     int64_t value = 0;
@@ -539,6 +701,7 @@ Status Interpreter::copy(const uint32_t *o) {
                    (unsigned long long)step.target.bytes);
   if (!step.bytes)
     return {};
+  CAMEO_RETURN_IF_ERROR(charge(sizeof(Step) + sizeof(CopyStep)));
   work.steps.push_back({Step::Copy, uint32_t(work.copies.size())});
   work.copies.push_back(step);
   return {};
@@ -555,6 +718,7 @@ Status Interpreter::write(const uint32_t *o) {
                    (unsigned long long)step.bytes, (unsigned long long)step.target.bytes);
   if (!count)
     return {};
+  CAMEO_RETURN_IF_ERROR(charge(sizeof(Step) + sizeof(WriteStep) + step.bytes));
   work.data.resize(step.offset + step.bytes);
   for (uint32_t i = 0; i < count; ++i) {
     if (isFloat(dtype))
@@ -580,61 +744,43 @@ Status Interpreter::tap(const uint32_t *o) {
     return failure(
         Code::Corrupt, "launch plan, word %u: tap '%s' of %llu bytes in a buffer of %llu", at,
         tensor.name, (unsigned long long)step.bytes, (unsigned long long)step.source.bytes);
+  CAMEO_RETURN_IF_ERROR(charge(sizeof(Step) + sizeof(TapStep) + o[2] * sizeof(int64_t)));
   work.steps.push_back({Step::Tap, uint32_t(work.taps.size())});
   work.taps.push_back(std::move(step));
   return {};
 }
 
-} // namespace
-
-Status checkShape(const PlanTensor &tensor, const Shape &shape) {
-  if (shape.size() != tensor.dims.size())
-    return failure(Code::InvalidArgument, "input '%s': rank %zu given (%s); the model takes %s",
-                   tensor.name, shape.size(), formatType(shape, tensor.dtype).c_str(),
-                   formatType(tensor).c_str());
-  for (size_t i = 0; i < shape.size(); ++i)
-    if (shape[i] < 0 || (tensor.dims[i] >= 0 && tensor.dims[i] != shape[i]))
-      return failure(Code::InvalidArgument, "input '%s': shape %s given; the model takes %s",
-                     tensor.name, formatType(shape, tensor.dtype).c_str(),
-                     formatType(tensor).c_str());
-  uint64_t bytes = 0;
-  if (Status status = tensorBytes(shape, tensor.dtype, bytes); !status.ok())
-    return failure(status.code(), "input '%s': %s", tensor.name, status.message().c_str());
+Status Interpreter::fetch(const uint32_t *o) {
+  uint32_t dtype = o[1], count = o[3];
+  int64_t first = registers[o[2]];
+  Place source = buffers[o[0]];
+  if (source.space == Place::Arena && values[source.index].isUnborn)
+    return fail(Code::Corrupt, "fetches from a buffer that nothing has written");
+  CAMEO_RETURN_IF_ERROR(place(o[0], source));
+  uint64_t each = dtypeBits(dtype) / 8, elements = source.bytes / each;
+  if (first < 0 || count > elements || uint64_t(first) > elements - count)
+    return failure(Code::OutOfRange,
+                   "launch plan, word %u: fetches %u elements from number %lld of %llu", at, count,
+                   (long long)first, (unsigned long long)elements);
+  source.offset += uint64_t(first) * each;
+  source.bytes = count * each;
+  work.fetches = true;
+  work.fetch = {source, dtype, {o + 4, o + 4 + count}};
   return {};
 }
 
-Status checkSymbols(const Plan &plan, const std::vector<PlanInput> &inputs) {
-  struct Known {
-    const char *symbol, *input;
-    int64_t size;
-  };
-  std::vector<Known> known;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const PlanTensor &tensor = plan.inputs()[i];
-    for (size_t d = 0; d < tensor.dims.size(); ++d) {
-      if (tensor.dims[d] >= 0 || !*tensor.symbols[d])
-        continue;
-      int64_t size = inputs[i].shape[d];
-      bool found = false;
-      for (const Known &other : known) {
-        if (std::strcmp(other.symbol, tensor.symbols[d]) != 0)
-          continue;
-        if (other.size != size)
-          return failure(Code::InvalidArgument,
-                         "size '%s' is %lld in input '%s' and %lld in input '%s'", other.symbol,
-                         (long long)other.size, other.input, (long long)size, tensor.name);
-        found = true;
-      }
-      if (!found)
-        known.push_back({tensor.symbols[d], tensor.name, size});
-    }
-  }
-  return {};
+} // namespace
+
+Status runSegment(const Plan &plan, const RunState &from, WorkList &work) {
+  if (from.word == 0)
+    CAMEO_RETURN_IF_ERROR(checkSymbols(plan, from.shapes));
+  return Interpreter(plan, from, work).run();
 }
 
 Status runPlan(const Plan &plan, const std::vector<PlanInput> &inputs, WorkList &work) {
-  CAMEO_RETURN_IF_ERROR(checkSymbols(plan, inputs));
-  return Interpreter(plan, inputs, work).run();
+  RunState state;
+  CAMEO_RETURN_IF_ERROR(startState(plan, inputs, state));
+  return runSegment(plan, state, work);
 }
 
 } // namespace cameo::runtime

@@ -1,5 +1,6 @@
-// Runs a plan's code for given shapes and host-read values. The result is a flat list of work that
-// holds as long as these stay the same; it knows places, not addresses.
+// Runs a plan's code, a segment at a time: from the start, for given shapes and host-read values, or
+// from where a value was fetched, to the next fetch or the end. The result is a flat list of work that
+// follows from the state at the segment's start alone; it knows places, not addresses.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef CAMEO_RUNTIME_CORE_INTERPRETER_H
 #define CAMEO_RUNTIME_CORE_INTERPRETER_H
@@ -21,6 +22,49 @@ struct Place {
   uint64_t offset = 0;
   uint64_t bytes = 0;
   const char *name = ""; // of the value in it, for reports
+
+  bool operator==(const Place &other) const {
+    return space == other.space && index == other.index && offset == other.offset &&
+           bytes == other.bytes && name == other.name;
+  }
+};
+
+// An output, as far as a run has come to know it.
+struct OutputShape {
+  bool isKnown = false;
+  Shape shape;
+  Shape
+      bound; // the most that each size can be, -1: nothing bounds it; the shape where that is known
+  bool operator==(const OutputShape &other) const {
+    return isKnown == other.isKnown && shape == other.shape && bound == other.bound;
+  }
+};
+
+// All that the work of a segment follows from. Equal states give equal work.
+struct RunState {
+  // A buffer that is read later, and the value in the arena that it is of, where no step has used
+  // that value yet.
+  struct Buffer {
+    Place place, unborn;
+    bool operator==(const Buffer &other) const {
+      return place == other.place && unborn == other.unborn;
+    }
+  };
+
+  uint32_t word = 0;              // of the code, where it goes on
+  std::vector<int64_t> registers; // these two as Plan::resumeAt(word) lists them; at word 0 none
+  std::vector<Buffer> buffers;
+  std::vector<Shape> shapes;                // of inputs; of those that nobody reads later: none
+  std::vector<std::vector<uint8_t>> values; // the same, of those that are read on the host
+  std::vector<OutputShape> outputs;
+  bool arenaIsKnown = false;
+  uint64_t arenaBytes = 0;
+
+  // Values of the arena get numbers by their order, and no names: only reports tell them from others.
+  void forgetNames();
+  bool operator==(const RunState &other) const;
+  uint64_t hash() const;
+  uint64_t bytes() const; // about what it takes in memory
 };
 
 struct LaunchStep {
@@ -69,6 +113,14 @@ struct Birth {
   Place place;
 };
 
+// Elements that are read once the steps are done, and where they go in the state that follows.
+struct FetchStep {
+  Place source;
+  uint32_t dtype;
+  std::vector<uint32_t> targets; // one an element: in WorkList::next.registers, or kNowhere
+  static constexpr uint32_t kNowhere = UINT32_MAX;
+};
+
 struct WorkList {
   std::vector<Step> steps;
   std::vector<Birth> births; // by step
@@ -78,22 +130,41 @@ struct WorkList {
   std::vector<WriteStep> writes;
   std::vector<TapStep> taps;
   std::vector<uint8_t> data;
-  std::vector<Shape> outputShapes;
-  std::vector<uint64_t> inputBytes, outputBytes;
-  std::vector<bool> inputUsed; // on the device
+  // Of a run's end the truth, else what is known so far.
+  std::vector<OutputShape> outputs;
+  std::vector<uint64_t> outputBytes; // 0 where the shape is not known
+  // Of the first segment:
+  std::vector<uint64_t> inputBytes;
+  std::vector<bool> inputUsed; // on the device, by any segment
+  // How the run goes on; none: it is over.
+  bool fetches = false;
+  FetchStep fetch;
+  RunState next; // but for the values that are fetched
+  uint64_t instructions = 0;
   uint64_t arenaBytes = 0;
   // What is in the arena: at most at one step, and all that ever is. Where the plan tells.
   bool arenaUseKnown = false;
   uint64_t arenaLiveBytes = 0, arenaSumBytes = 0;
 };
 
-// `inputs` are one a plan input; their shapes must agree with the plan (checkShapes).
+// No run executes more instructions, in all of its segments together: it ends programs that would not.
+constexpr uint64_t kMaxInstructions = uint64_t(1) << 26;
+
+// The state before a run. `inputs` are one a plan input; their shapes must agree with the plan
+// (checkShape).
+Status startState(const Plan &plan, const std::vector<PlanInput> &inputs, RunState &state);
+// Runs the plan to its next FETCH or its end. Where the host has no values for an input, `from` has
+// none, and reading them is an error.
+Status runSegment(const Plan &plan, const RunState &from, WorkList &work);
+// The first segment of a run.
 Status runPlan(const Plan &plan, const std::vector<PlanInput> &inputs, WorkList &work);
+// The state that follows a segment, with what was fetched.
+RunState stateAfter(const WorkList &work, const void *fetched);
 
 // Whether a shape is one that the plan's input takes, sizes of equal name aside.
 Status checkShape(const PlanTensor &tensor, const Shape &shape);
 // Whether sizes of equal name are equal.
-Status checkSymbols(const Plan &plan, const std::vector<PlanInput> &inputs);
+Status checkSymbols(const Plan &plan, const std::vector<Shape> &shapes);
 
 } // namespace cameo::runtime
 

@@ -254,7 +254,7 @@ Status Model::parsePlans() {
       continue;
     auto entry = std::make_unique<Entry>();
     CAMEO_RETURN_IF_ERROR(
-        Plan::parse(section.data, section.size, file->weightBytes(), entry->plan));
+        Plan::parse(section.data, section.size, file->weightBytes(), file->version(), entry->plan));
     entryList.push_back(std::move(entry));
   }
   if (entryList.empty())

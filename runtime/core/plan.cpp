@@ -68,18 +68,22 @@ Status corrupt(const char *what) { return failure(Code::Corrupt, "damaged launch
 
 } // namespace
 
-std::string formatType(const PlanTensor &tensor) {
+std::string formatBound(const PlanTensor &tensor, const Shape &bound) {
   std::string text;
-  for (size_t i = 0; i < tensor.dims.size(); ++i) {
+  for (size_t i = 0; i < bound.size(); ++i) {
     const char *symbol = *tensor.symbols[i] ? tensor.symbols[i] : "?";
-    text += (tensor.dims[i] < 0 ? symbol : std::to_string(tensor.dims[i])) + "x";
+    text += (bound[i] < 0 ? symbol : std::to_string(bound[i])) + "x";
   }
   return text + dtypeName(tensor.dtype);
 }
 
-Status Plan::parse(const uint8_t *data, uint64_t size, uint64_t weightBytes, Plan &plan) {
+std::string formatType(const PlanTensor &tensor) { return formatBound(tensor, tensor.dims); }
+
+Status Plan::parse(const uint8_t *data, uint64_t size, uint64_t weightBytes, uint32_t version,
+                   Plan &plan) {
   CAMEO_RETURN_IF_ERROR(plan.parseTables(data, size));
-  return plan.validateCode(weightBytes);
+  CAMEO_RETURN_IF_ERROR(plan.validateCode(weightBytes, version));
+  return plan.findResumePoints();
 }
 
 Status Plan::parseTables(const uint8_t *data, uint64_t size) {
@@ -109,6 +113,11 @@ Status Plan::parseTables(const uint8_t *data, uint64_t size) {
   if (registers > kMaxRegisters || buffers > kMaxRegisters)
     return failure(Code::Corrupt, "damaged launch plan: %u registers and %u buffers; at most %u",
                    registers, buffers, kMaxRegisters);
+  // Each is the operand of an instruction that gives it its value.
+  if (registers > wordCount || buffers > wordCount)
+    return failure(Code::Corrupt,
+                   "damaged launch plan: %u registers and %u buffers in %u words of code",
+                   registers, buffers, wordCount);
   CAMEO_RETURN_IF_ERROR(checkString(header->name, "the entry point's name"));
   entryName = strings + header->name;
 

@@ -32,13 +32,25 @@ struct PlanKernel {
   uint32_t argCount;
 };
 
+// Where a run goes on once a FETCH has brought its values, and what is needed from there on of all
+// that a run has come to know. It follows from the code, and is nowhere in the file.
+struct ResumePoint {
+  uint32_t word;                            // of the instruction behind the FETCH
+  std::vector<uint32_t> registers, buffers; // ascending
+  std::vector<bool> shapes, values;         // one an input: those that are read
+};
+
 // "batchx3x224x224xf32": open sizes by their names, "?" where they have none.
 std::string formatType(const PlanTensor &tensor);
+// The same for sizes that are at most those, -1 where nothing bounds them.
+std::string formatBound(const PlanTensor &tensor, const Shape &bound);
 
 // Points into the bytes it was parsed from, which must outlive it.
 class Plan {
 public:
-  static Status parse(const uint8_t *data, uint64_t size, uint64_t weightBytes, Plan &plan);
+  // `version` is that of the payload.
+  static Status parse(const uint8_t *data, uint64_t size, uint64_t weightBytes, uint32_t version,
+                      Plan &plan);
 
   const char *name() const { return entryName; }
   const std::vector<PlanTensor> &inputs() const { return inputList; }
@@ -51,6 +63,11 @@ public:
   const char *string(uint32_t offset) const { return strings + offset; }
   uint32_t registerCount() const { return registers; }
   uint32_t bufferCount() const { return buffers; }
+  // Whether a run waits for values that it has computed, and goes by them.
+  bool fetches() const { return !resumeList.empty(); }
+  const ResumePoint &resumeAt(uint32_t word) const;
+  // Where the plan fetches: the inputs that some instruction makes a buffer of.
+  const std::vector<bool> &deviceInputs() const { return usedInputs; }
 
 private:
   Status parseTables(const uint8_t *data, uint64_t size);
@@ -59,15 +76,19 @@ private:
   Status parseKernel(const CameoPlanKernel &kernel, const uint32_t *argTypes, uint32_t argCount,
                      PlanKernel &parsed) const;
   Status checkString(uint32_t offset, const char *what) const;
-  Status validateCode(uint64_t weightBytes) const;
+  Status validateCode(uint64_t weightBytes, uint32_t version) const;
   struct CodeInstruction; // of validate.cpp
   Status validateOperand(const CodeInstruction &instruction, char kind, uint32_t value) const;
-  Status validateTail(const CodeInstruction &instruction, bool hasTail) const;
+  Status validateTail(const CodeInstruction &instruction, char kind) const;
   Status validateMeaning(const CodeInstruction &instruction, uint64_t weightBytes) const;
+
+  Status findResumePoints();
 
   const char *entryName = "";
   std::vector<PlanTensor> inputList, outputList, tapList;
   std::vector<PlanKernel> kernelList;
+  std::vector<ResumePoint> resumeList; // by word
+  std::vector<bool> usedInputs;
   const uint32_t *words = nullptr;
   uint32_t wordCount = 0;
   const char *strings = nullptr;

@@ -17,17 +17,10 @@ Prepared::~Prepared() {
     (void)device.releaseHost(writeData);
 }
 
-Status Prepared::create(Key from) {
-  key = std::move(from);
-  std::vector<PlanInput> given(key.shapes.size());
-  // A pointer that is not null, for host-resident inputs of no elements.
-  static const uint64_t none = 0;
-  for (size_t i = 0; i < given.size(); ++i) {
-    given[i].shape = key.shapes[i];
-    if (plan.inputs()[i].flags & CAMEO_TENSOR_HOST)
-      given[i].values = key.values[i].empty() ? &none : static_cast<void *>(key.values[i].data());
-  }
-  CAMEO_RETURN_IF_ERROR(runPlan(plan, given, work));
+Status Prepared::create(RunState state) {
+  key = std::move(state);
+  keyHash = key.hash();
+  CAMEO_RETURN_IF_ERROR(runSegment(plan, key, work));
   if (!work.data.empty()) {
     CAMEO_RETURN_IF_ERROR(device.allocateHost(work.data.size(), writeData));
     std::memcpy(writeData, work.data.data(), work.data.size());
@@ -66,6 +59,8 @@ Status Prepared::setAddresses(const std::function<DevicePtr(const Place &)> &add
     slots[tapSlot(i)] = address(work.taps[i].source);
   for (size_t i = 0; i < births.size(); ++i)
     births[i] = address(work.births[i].place);
+  if (work.fetches)
+    fetchFrom = address(work.fetch.source);
   // A node that cannot be changed takes the graph with it: it is made anew when it is wanted.
   for (size_t i = 0; graph && i < work.steps.size(); ++i)
     if (!updateNode(i, before).ok())
@@ -78,31 +73,35 @@ Status Prepared::updateNode(size_t index, const std::vector<uint64_t> &before) {
   auto changed = [&](size_t first, size_t count) {
     return std::memcmp(&slots[first], &before[first], count * sizeof slots[0]) != 0;
   };
+  bool differs = false;
   if (step.kind == Step::Launch) {
     const LaunchStep &launch = work.launches[step.index];
     uint32_t count = plan.kernels()[launch.kernel].argCount;
-    return count && changed(launch.firstArg, count)
-               ? device.setLaunch(graph, nodes[index], launchOf(launch))
-               : Status();
+    differs = count && changed(launch.firstArg, count);
+  } else if (step.kind == Step::Copy) {
+    differs = changed(copySlot(step.index), 2);
+  } else if (step.kind == Step::Write) {
+    differs = changed(writeSlot(step.index), 1);
   }
+  return differs ? setNode(index) : Status();
+}
+
+// Tells the graph what the step is now.
+Status Prepared::setNode(size_t index) {
+  const Step &step = work.steps[index];
+  if (step.kind == Step::Launch)
+    return device.setLaunch(graph, nodes[index], launchOf(work.launches[step.index]));
   if (step.kind == Step::Copy) {
     size_t slot = copySlot(step.index);
-    if (!changed(slot, 2) || !work.copies[step.index].bytes)
-      return {};
     // The graph has a node exactly where the copy does something.
     if (!nodes[index] || slots[slot] == slots[slot + 1])
       return failure(Code::Unsupported, "a copy came or went");
     return device.setCopy(graph, nodes[index], slots[slot], slots[slot + 1],
                           work.copies[step.index].bytes);
   }
-  if (step.kind == Step::Tap)
-    return {};
   const WriteStep &write = work.writes[step.index];
-  size_t slot = writeSlot(step.index);
-  return changed(slot, 1) && write.bytes
-             ? device.setWrite(graph, nodes[index], slots[slot],
-                               static_cast<const char *>(writeData) + write.offset, write.bytes)
-             : Status();
+  return device.setWrite(graph, nodes[index], slots[writeSlot(step.index)],
+                         static_cast<const char *>(writeData) + write.offset, write.bytes);
 }
 
 Launch Prepared::launchOf(const LaunchStep &step) {
@@ -234,6 +233,16 @@ void Prepared::dropGraph() {
   if (graph)
     (void)device.destroyGraph(graph);
   graph = nullptr;
+}
+
+uint64_t Prepared::bytes() const {
+  constexpr uint64_t kNodeBytes = 1024; // about what a driver takes for one
+  return sizeof(*this) + key.bytes() + work.next.bytes() + work.steps.size() * sizeof(Step) +
+         work.launches.size() * sizeof(LaunchStep) +
+         work.args.size() * (sizeof(ArgValue) + sizeof(uint64_t) + sizeof(void *) +
+                             sizeof(uint64_t) + sizeof(const char *) + sizeof(uint32_t)) +
+         work.copies.size() * sizeof(CopyStep) + work.births.size() * sizeof(Birth) +
+         2 * work.data.size() + (graph ? work.steps.size() * kNodeBytes : 0);
 }
 
 Status Prepared::enqueue(Stream stream, bool replay) {

@@ -1,6 +1,6 @@
-// The work of an entry point for given shapes and host-read values, ready to be enqueued: with the
-// addresses that its launches take, and the graph that replays it. A context keeps several, so that
-// callers who alternate between shapes replay each.
+// The work of a segment of a run for the state at its start, ready to be enqueued: with the addresses
+// that its launches take, and the graph that replays it. A context keeps several, so that callers who
+// alternate between shapes replay each, and loops whose states recur.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef CAMEO_RUNTIME_CORE_PREPARED_H
 #define CAMEO_RUNTIME_CORE_PREPARED_H
@@ -20,22 +20,15 @@ using TapHook = std::function<Status(const TapStep &tap, DevicePtr memory)>;
 
 class Prepared {
 public:
-  // What the work was made for, one an input.
-  struct Key {
-    std::vector<Shape> shapes;
-    std::vector<std::vector<uint8_t>> values; // of inputs that the plan reads on the host
-    bool operator==(const Key &other) const {
-      return shapes == other.shapes && values == other.values;
-    }
-  };
-
   Prepared(Device &device, const Plan &plan, const std::vector<Kernel> &kernels)
       : device(device), plan(plan), kernels(kernels) {}
   // The work must be done.
   ~Prepared();
 
-  // Runs the plan.
-  Status create(Key key);
+  // Runs the plan from that state on.
+  Status create(RunState state);
+  // Whether it is the work for that state; `hash` is the state's.
+  bool isFor(const RunState &state, uint64_t hash) const { return hash == keyHash && state == key; }
 
   // Where places are now. Launches and the graph are told of those that changed since the last
   // call.
@@ -50,19 +43,27 @@ public:
   Status buildGraph();
   bool hasGraph() const { return graph; }
   void dropGraph();
+
   // Adds the steps to a graph of the caller's. `nodes`: one a step, null where it does nothing.
   Status addSteps(Graph graph, std::vector<GraphNode> &nodes, const LaunchHook &hook = nullptr);
 
-  Key key;
+  // About what it takes of the host's memory, with its graph.
+  uint64_t bytes() const;
+  // Where the values are that the segment ends with, once it is enqueued.
+  DevicePtr fetchAddress() const { return fetchFrom; }
+
+  RunState key;
   WorkList work;
   uint64_t runs = 0;     // enqueued
-  uint64_t lastUsed = 0; // by the context's count of runs
+  uint64_t lastUsed = 0; // by the context's count of uses
+  uint64_t placedAt = 0; // by the context's count of changes of memory; 0: no addresses yet
   uint32_t graphsBuilt = 0;
 
 private:
   Launch launchOf(const LaunchStep &step);
   Status named(const LaunchStep &step, Status status) const;
   Status updateNode(size_t step, const std::vector<uint64_t> &before);
+  Status setNode(size_t step);
   Status enqueueStep(const Step &step, Stream stream);
   Status addStep(Graph graph, const Step &step, GraphNode &node);
 
@@ -76,6 +77,7 @@ private:
   Device &device;
   const Plan &plan;
   const std::vector<Kernel> &kernels;
+  uint64_t keyHash = 0;
 
   // Values of the launches' parameters; then addresses of copies, writes and taps.
   std::vector<uint64_t> slots;
@@ -84,7 +86,8 @@ private:
   std::vector<const char *> argNames; // of buffers
   std::vector<uint32_t> argValues;    // of buffers in the arena
   std::vector<DevicePtr> births;      // addresses of work.births
-  void *writeData = nullptr;          // page-locked copy of work.data
+  DevicePtr fetchFrom = 0;
+  void *writeData = nullptr; // page-locked copy of work.data
 
   Graph graph = nullptr;
   std::vector<GraphNode> nodes; // one a step

@@ -40,11 +40,16 @@ DevicePtr Context::address(const Place &place) const {
   }
 }
 
+namespace {
+
+Status tooSmall(const char *role, const PlanTensor &tensor, uint64_t given, uint64_t needed) {
+  return failure(Code::InvalidArgument, "%s '%s': %llu bytes are bound, its shape needs %llu", role,
+                 tensor.name, (unsigned long long)given, (unsigned long long)needed);
+}
+
+} // namespace
+
 Status Context::checkBindings() const {
-  auto tooSmall = [](const char *role, const PlanTensor &tensor, uint64_t given, uint64_t needed) {
-    return failure(Code::InvalidArgument, "%s '%s': %llu bytes are bound, its shape needs %llu",
-                   role, tensor.name, (unsigned long long)given, (unsigned long long)needed);
-  };
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Binding &binding = inputs[i].binding;
     if (binding.kind == Binding::None && !inputs[i].hasValues && !ownsState(inputs[i]) &&
@@ -53,11 +58,10 @@ Status Context::checkBindings() const {
     if (binding.kind != Binding::None && binding.bytes < work().inputBytes[i])
       return tooSmall("input", plan().inputs()[i], binding.bytes, work().inputBytes[i]);
   }
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const Binding &binding = outputs[i].binding;
-    if (binding.kind != Binding::None && binding.bytes < work().outputBytes[i])
-      return tooSmall("output", plan().outputs()[i], binding.bytes, work().outputBytes[i]);
-  }
+  // Of one whose shape is not known yet there is nothing to say.
+  for (uint32_t i = 0; i < outputs.size(); ++i)
+    if (isTooSmall(i))
+      return tooSmall("output", plan().outputs()[i], outputs[i].binding.bytes, sizes[i]);
   return checkStates();
 }
 
@@ -71,8 +75,7 @@ Status Context::checkOverlaps() const {
   std::vector<Range> ranges;
   for (size_t i = 0; i < outputs.size(); ++i)
     if (outputs[i].binding.kind == Binding::Device)
-      ranges.push_back(
-          {"output", plan().outputs()[i].name, outputAddress(uint32_t(i)), work().outputBytes[i]});
+      ranges.push_back({"output", plan().outputs()[i].name, outputAddress(uint32_t(i)), sizes[i]});
   size_t written = ranges.size();
   for (size_t i = 0; i < inputs.size(); ++i)
     if (inputs[i].binding.kind == Binding::Device)
@@ -92,24 +95,28 @@ Status Context::checkOverlaps() const {
 }
 
 Status Context::checkStates() const {
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    uint32_t output = inputs[i].state;
-    if (output == UINT32_MAX)
-      continue;
-    const PlanTensor &tensor = plan().inputs()[i];
-    if (capturing && ownsState(inputs[i]))
-      return failure(Code::Unsupported,
-                     "input '%s' is a state that changes places from run to run, which a recording "
-                     "of the stream cannot; bind device memory to it",
-                     tensor.name);
-    if (work().outputShapes[output] != inputs[i].shape)
-      return failure(Code::InvalidArgument,
-                     "output '%s' of shape %s cannot become input '%s' of "
-                     "shape %s",
-                     plan().outputs()[output].name,
-                     formatType(work().outputShapes[output], tensor.dtype).c_str(), tensor.name,
-                     formatType(inputs[i].shape, tensor.dtype).c_str());
-  }
+  for (uint32_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i].state != UINT32_MAX)
+      CAMEO_RETURN_IF_ERROR(checkState(i));
+  return {};
+}
+
+Status Context::checkState(uint32_t index) const {
+  const InputState &input = inputs[index];
+  const PlanTensor &tensor = plan().inputs()[index];
+  if (capturing && ownsState(input))
+    return failure(Code::Unsupported,
+                   "input '%s' is a state that changes places from run to run, which a recording "
+                   "of the stream cannot; bind device memory to it",
+                   tensor.name);
+  const OutputShape &known = shapes[input.state];
+  if (known.isKnown && known.shape != input.shape)
+    return failure(Code::InvalidArgument,
+                   "output '%s' of shape %s cannot become input '%s' of "
+                   "shape %s",
+                   plan().outputs()[input.state].name,
+                   formatType(known.shape, tensor.dtype).c_str(), tensor.name,
+                   formatType(input.shape, tensor.dtype).c_str());
   return {};
 }
 
@@ -117,10 +124,8 @@ Status Context::allocateBuffers() {
   for (size_t i = 0; i < inputs.size(); ++i)
     if ((work().inputUsed[i] || ownsState(inputs[i])) && inputs[i].binding.kind != Binding::Device)
       CAMEO_RETURN_IF_ERROR(grow(inputs[i].device, work().inputBytes[i], plan().inputs()[i].name));
-  for (size_t i = 0; i < outputs.size(); ++i)
-    if (outputs[i].binding.kind != Binding::Device)
-      CAMEO_RETURN_IF_ERROR(
-          grow(outputs[i].device, work().outputBytes[i], plan().outputs()[i].name));
+  for (uint32_t i = 0; i < outputs.size(); ++i)
+    CAMEO_RETURN_IF_ERROR(allocateOutput(i));
   if (options.arena && options.arenaBytes < work().arenaBytes)
     return failure(Code::InvalidArgument, "the arena has %llu bytes; these shapes need %llu",
                    (unsigned long long)options.arenaBytes, (unsigned long long)work().arenaBytes);
@@ -129,15 +134,30 @@ Status Context::allocateBuffers() {
   return {};
 }
 
+Status Context::allocateOutput(uint32_t index) {
+  OutputState &output = outputs[index];
+  return output.binding.kind == Binding::Device
+             ? Status()
+             : grow(output.device, sizes[index], plan().outputs()[index].name);
+}
+
 // Turns places into addresses, as launches take them.
+Status Context::placeSegment(Prepared &segment) {
+  if (segment.placedAt == placed)
+    return {};
+  CAMEO_RETURN_IF_ERROR(
+      segment.setAddresses([this](const Place &place) { return address(place); }));
+  segment.placedAt = placed;
+  return {};
+}
+
 Status Context::resolve() {
   CAMEO_RETURN_IF_ERROR(checkBindings());
   if (resolved)
     return {};
   CAMEO_RETURN_IF_ERROR(checkOverlaps());
   CAMEO_RETURN_IF_ERROR(allocateBuffers());
-  CAMEO_RETURN_IF_ERROR(
-      active->setAddresses([this](const Place &place) { return address(place); }));
+  CAMEO_RETURN_IF_ERROR(placeSegment(*active));
   resolved = true;
   return {};
 }
@@ -222,7 +242,7 @@ void copyToCaller(void *user) {
 
 Status Context::copyOutput(uint32_t index) {
   OutputState &output = outputs[index];
-  uint64_t bytes = work().outputBytes[index];
+  uint64_t bytes = sizes[index];
   if (!mayStage(output.pageable, bytes))
     return device().copyToHost(output.binding.data, output.device.memory, bytes, current);
   CAMEO_RETURN_IF_ERROR(growStaging(output.staging, bytes));
@@ -237,7 +257,7 @@ Status Context::copyOutput(uint32_t index) {
 
 Status Context::copyOutputs() {
   for (uint32_t i = 0; i < outputs.size(); ++i)
-    if (outputs[i].binding.kind == Binding::Host && work().outputBytes[i])
+    if (outputs[i].binding.kind == Binding::Host && sizes[i])
       CAMEO_RETURN_IF_ERROR(copyOutput(i));
   return keepStates();
 }
@@ -270,6 +290,7 @@ void Context::swapStates() {
       std::swap(input.device, outputs[input.state].device);
       input.swaps = false;
       resolved = false;
+      ++placed;
     }
 }
 
@@ -281,29 +302,103 @@ void Context::discardOldContents() {
   if (work().arenaBytes)
     device().discard(options.arena ? options.arena : arena.memory, work().arenaBytes);
   for (size_t i = 0; i < outputs.size(); ++i)
-    if (outputs[i].binding.kind != Binding::Device && work().outputBytes[i])
-      device().discard(outputs[i].device.memory, work().outputBytes[i]);
+    if (outputs[i].binding.kind != Binding::Device && sizes[i])
+      device().discard(outputs[i].device.memory, sizes[i]);
 }
 
 // The first run of its kind enqueues its work itself; the second makes the graph, as there is then
 // reason to expect more of the same. Where the driver does not make one, there is still the way of
 // the first run.
-Status Context::compute() {
-  bool shown = showsTaps();
-  bool wanted = graphsWork && !capturing && !shown && active->work.steps.size() > 1;
-  if (wanted && !active->hasGraph() && active->runs > 0 && active->graphsBuilt < kGraphsBuilt)
-    if (Status status = active->buildGraph(); !status.ok())
-      device().log.warning(
-          "runs are enqueued launch by launch, as no graph can be made of them: %s",
-          status.message().c_str());
-  ++active->runs;
-  discardOldContents();
+void Context::makeGraph(Prepared &segment) {
+  if (segment.runs == 0 || segment.graphsBuilt >= kGraphsBuilt)
+    return;
+  if (Status status = segment.buildGraph(); !status.ok())
+    device().log.warning("runs are enqueued launch by launch, as no graph can be made of them: %s",
+                         status.message().c_str());
+}
+
+Status Context::compute(Prepared &segment) {
+  bool shown = onTap && !segment.work.taps.empty();
+  bool wanted = graphsWork && !capturing && !shown && segment.work.steps.size() > 1;
+  if (wanted && !segment.hasGraph())
+    makeGraph(segment);
+  ++segment.runs;
+  counts.replayed &= segment.hasGraph() || segment.work.steps.size() < 2;
   if (shown)
-    return active->enqueueSteps(current, nullptr, [this](const TapStep &tap, DevicePtr memory) {
+    return segment.enqueueSteps(current, nullptr, [this](const TapStep &tap, DevicePtr memory) {
       return showTap(tap, memory);
     });
-  return active->enqueue(current, wanted);
+  return segment.enqueue(current, wanted);
 }
+
+// ---- Segments -----------------------------------------------------------------------------------
+
+Status Context::forEachSegment(const std::function<Status(Prepared &segment)> &enqueueSegment) {
+  Prepared *segment = active;
+  segment->lastUsed = ++uses;
+  discardOldContents();
+  counts = {segment->work.launches.size(), 0, true};
+  uint64_t executed = segment->work.instructions;
+  CAMEO_RETURN_IF_ERROR(enqueueSegment(*segment));
+  while (segment->work.fetches) {
+    RunState next;
+    CAMEO_RETURN_IF_ERROR(fetch(*segment, next));
+    CAMEO_RETURN_IF_ERROR(findPrepared(next, segment));
+    segment->lastUsed = ++uses;
+    executed += segment->work.instructions;
+    if (executed > kMaxInstructions)
+      return failure(Code::OutOfRange,
+                     "a run of '%s' takes more than %llu instructions and has waited %llu times: "
+                     "does a loop of the model's end?",
+                     plan().name(), (unsigned long long)kMaxInstructions,
+                     (unsigned long long)counts.waits);
+    CAMEO_RETURN_IF_ERROR(shapeOutputs(*segment));
+    CAMEO_RETURN_IF_ERROR(placeSegment(*segment));
+    counts.launches += segment->work.launches.size();
+    CAMEO_RETURN_IF_ERROR(enqueueSegment(*segment));
+  }
+  return {};
+}
+
+// Waits for what was put down so far, and for the values that decide how the run goes on.
+Status Context::fetch(const Prepared &segment, RunState &next) {
+  const Place &source = segment.work.fetch.source;
+  CAMEO_RETURN_IF_ERROR(growStaging(fetchStaging, source.bytes));
+  if (source.space == Place::Arena)
+    CAMEO_RETURN_IF_ERROR(device().checkValue(segment.fetchAddress(), source.bytes, source.index));
+  CAMEO_RETURN_IF_ERROR(
+      device().copyToHost(fetchStaging.memory, segment.fetchAddress(), source.bytes, current));
+  CAMEO_RETURN_IF_ERROR(device().synchronize(current));
+  ++counts.waits;
+  next = stateAfter(segment.work, fetchStaging.memory);
+  if (device().info().kind == DeviceKind::Cuda)
+    next.forgetNames();
+  return {};
+}
+
+// Outputs that have got their shapes in a segment: whether their bindings do for them, and memory.
+Status Context::shapeOutputs(const Prepared &segment) {
+  std::vector<uint32_t> shaped;
+  for (uint32_t i = 0; i < outputs.size(); ++i)
+    if (segment.work.outputs[i].isKnown && !shapes[i].isKnown)
+      shaped.push_back(i);
+  if (shaped.empty())
+    return {};
+  takeOutputs(segment.work);
+  for (uint32_t i : shaped)
+    if (isTooSmall(i))
+      return tooSmall("output", plan().outputs()[i], outputs[i].binding.bytes, sizes[i]);
+  CAMEO_RETURN_IF_ERROR(checkStates());
+  CAMEO_RETURN_IF_ERROR(checkOverlaps());
+  for (uint32_t i : shaped) {
+    CAMEO_RETURN_IF_ERROR(allocateOutput(i));
+    if (outputs[i].binding.kind != Binding::Device && sizes[i])
+      device().discard(outputs[i].device.memory, sizes[i]);
+  }
+  return {};
+}
+
+// ---- Taps ---------------------------------------------------------------------------------------
 
 // The next step may write over the value: it is looked at before that is enqueued.
 Status Context::showTap(const TapStep &tap, DevicePtr memory) {
@@ -349,16 +444,24 @@ Status Context::writeTap(const void *data, uint64_t bytes) {
   return device().synchronize(current);
 }
 
+// ---- Enqueueing ---------------------------------------------------------------------------------
+
 Status Context::enqueue() {
   DeviceScope scope(device());
   CAMEO_RETURN_IF_ERROR(std::move(scope.status));
   CAMEO_RETURN_IF_ERROR(device().isCapturing(current, capturing));
+  if (capturing && plan().fetches())
+    return failure(
+        Code::Unsupported,
+        "'%s' waits for values of its own to go by, which a recording of the stream cannot",
+        plan().name());
   swapStates();
   CAMEO_RETURN_IF_ERROR(prepare());
+  if (plan().fetches())
+    takeOutputs(work()); // what an earlier run has decided is open again
   CAMEO_RETURN_IF_ERROR(resolve());
-  if (capturing && showsTaps())
+  if (capturing && onTap && !work().taps.empty())
     return failure(Code::Unsupported, "taps cannot be looked at while their stream is recorded");
-  active->lastUsed = ++runs;
   Status status = enqueueAll();
   // An event that is recorded becomes part of the recording and cannot be waited for.
   if (capturing)
@@ -374,7 +477,7 @@ Status Context::enqueue() {
 
 Status Context::enqueueAll() {
   CAMEO_RETURN_IF_ERROR(copyInputs());
-  CAMEO_RETURN_IF_ERROR(compute());
+  CAMEO_RETURN_IF_ERROR(forEachSegment([this](Prepared &segment) { return compute(segment); }));
   return copyOutputs();
 }
 

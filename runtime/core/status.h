@@ -27,6 +27,7 @@ enum class Code : int {
   NoCode = 13,         // the payload has no code for this device and its driver
   Busy = 14,           // a context is in use by another call
   NotAModel = 15,      // the file is something else
+  NotKnownYet = 16,    // a run decides it, and none has
 };
 
 class [[nodiscard]] Status {

@@ -170,11 +170,23 @@ Status timeFloor(Device &device, Stream stream, uint32_t replays, bool kernel, d
 
 } // namespace
 
-Status Context::timeOnce(std::vector<LaunchTiming> &timings) {
+// A run of all segments, each launch between two events. A graph replayed alone would not do where a
+// segment writes over what it has read.
+Status Context::timeSegments(std::deque<LaunchStep> &steps, std::vector<LaunchTiming> &timings,
+                             TimedRun &how) {
   Events events(device());
-  CAMEO_RETURN_IF_ERROR(events.create(2 * timings.size()));
-  CAMEO_RETURN_IF_ERROR(active->enqueueSteps(current, [&](size_t launch, bool after) {
-    return device().record(events[2 * launch + after], current);
+  std::vector<size_t> firsts; // of each segment but the first: its first launch
+  CAMEO_RETURN_IF_ERROR(forEachSegment([&](Prepared &segment) {
+    size_t first = timings.size();
+    if (&segment != active || first)
+      firsts.push_back(first);
+    // The segment may be gone when the run is over.
+    for (const LaunchStep &step : segment.work.launches)
+      timings.push_back({&plan().kernels()[step.kernel], &steps.emplace_back(step), 0, 0, 0});
+    CAMEO_RETURN_IF_ERROR(events.create(2 * timings.size()));
+    return segment.enqueueSteps(current, [&](size_t launch, bool after) {
+      return device().record(events[2 * (first + launch) + after], current);
+    });
   }));
   CAMEO_RETURN_IF_ERROR(device().synchronize(current));
   for (size_t i = 0; i < timings.size(); ++i) {
@@ -184,6 +196,10 @@ Status Context::timeOnce(std::vector<LaunchTiming> &timings) {
     timings[i].start = start;
     timings[i].duration = duration;
   }
+  how.waits = counts.waits;
+  for (size_t first : firsts)
+    if (first && first < timings.size())
+      how.waited += timings[first].start - timings[first - 1].start - timings[first - 1].duration;
   return {};
 }
 
@@ -245,25 +261,41 @@ Status Context::timeReference(uint32_t replays, size_t launches, TimedRun &how) 
   return {};
 }
 
-Status Context::timeSteps(uint32_t replays, std::vector<LaunchTiming> &timings, TimedRun *how) {
-  TimedRun result;
-  if (graphsWork && device().hasGraphs() && !timings.empty()) {
-    Status status = timeReplays(replays, timings, result);
-    if (status.ok() && how)
-      status = timeReference(replays, timings.size(), result);
-    // What keeps a graph from being made does not keep launches from being enqueued.
-    if (!status.ok()) {
-      result = {};
-      result.notReplayed = status.message();
-      device().log.warning("times are those of one run, launch by launch: %s",
-                           status.message().c_str());
-    }
+// By replays of a graph; `how.replays` stays 0 where there are none.
+Status Context::timeSteps(uint32_t replays, std::vector<LaunchTiming> &timings, bool wantsReference,
+                          TimedRun &how) {
+  discardOldContents();
+  if (!graphsWork || !device().hasGraphs() || timings.empty())
+    return {};
+  Status status = timeReplays(replays, timings, how);
+  if (status.ok() && wantsReference)
+    status = timeReference(replays, timings.size(), how);
+  // What keeps a graph from being made does not keep launches from being enqueued.
+  if (!status.ok()) {
+    how = {};
+    how.notReplayed = status.message();
+    device().log.warning("times are those of one run, launch by launch: %s",
+                         status.message().c_str());
   }
-  if (!result.replays)
-    CAMEO_RETURN_IF_ERROR(timeOnce(timings));
-  if (how)
-    *how = result;
   return {};
+}
+
+Status Context::timeLaunches(uint32_t replays, std::deque<LaunchStep> &steps,
+                             std::vector<LaunchTiming> &timings, bool wantsReference,
+                             TimedRun &how) {
+  CAMEO_RETURN_IF_ERROR(copyInputs());
+  if (plan().fetches()) {
+    how.notReplayed = "the run goes by values that it waits for";
+  } else {
+    for (const LaunchStep &step : work().launches)
+      timings.push_back({&plan().kernels()[step.kernel], &step, 0, 0, 0});
+    CAMEO_RETURN_IF_ERROR(timeSteps(replays, timings, wantsReference, how));
+  }
+  if (!how.replays) {
+    timings.clear();
+    CAMEO_RETURN_IF_ERROR(timeSegments(steps, timings, how));
+  }
+  return copyOutputs();
 }
 
 Status Context::runTimed(const std::function<void(const LaunchTiming &)> &callback,
@@ -276,23 +308,40 @@ Status Context::runTimed(const std::function<void(const LaunchTiming &)> &callba
                    "launches cannot be timed while their stream is recorded");
   swapStates();
   CAMEO_RETURN_IF_ERROR(prepare());
+  if (plan().fetches())
+    takeOutputs(work());
   CAMEO_RETURN_IF_ERROR(resolve());
+  std::deque<LaunchStep> steps;
   std::vector<LaunchTiming> timings;
-  for (const LaunchStep &step : work().launches)
-    timings.push_back({&plan().kernels()[step.kernel], &step, 0, 0, 0});
-  Status status = copyInputs();
-  if (status.ok()) {
-    discardOldContents();
-    status = timeSteps(replays, timings, how);
-  }
-  if (status.ok())
-    status = copyOutputs();
+  TimedRun result;
+  Status status = timeLaunches(replays, steps, timings, how != nullptr, result);
+  if (how)
+    *how = result;
   Status waited = device().synchronize(current);
   inFlight = inputsInFlight = false;
   CAMEO_RETURN_IF_ERROR(std::move(status));
   CAMEO_RETURN_IF_ERROR(std::move(waited));
   for (const LaunchTiming &timing : timings)
     callback(timing);
+  return {};
+}
+
+// Without a graph that has all of a run.
+Status Context::timeRuns(uint32_t together, uint32_t replays, const std::vector<Event> &events,
+                         std::vector<float> &milliseconds) {
+  auto enqueueSegment = [this](Prepared &segment) {
+    return plan().fetches() ? compute(segment) : segment.enqueueSteps(current);
+  };
+  for (uint32_t replay = 0; replay < replays; ++replay) {
+    CAMEO_RETURN_IF_ERROR(device().record(events[0], current));
+    for (uint32_t i = 0; i < together; ++i) {
+      takeOutputs(work());
+      CAMEO_RETURN_IF_ERROR(forEachSegment(enqueueSegment));
+    }
+    CAMEO_RETURN_IF_ERROR(device().record(events[1], current));
+    CAMEO_RETURN_IF_ERROR(device().synchronize(current));
+    CAMEO_RETURN_IF_ERROR(device().elapsed(events[0], events[1], milliseconds.emplace_back()));
+  }
   return {};
 }
 
@@ -305,7 +354,7 @@ Status Context::timeTogether(uint32_t together, uint32_t replays,
   Events events(device());
   CAMEO_RETURN_IF_ERROR(events.create(2));
   milliseconds.clear();
-  if (graphsWork && device().hasGraphs()) {
+  if (graphsWork && device().hasGraphs() && !plan().fetches()) {
     TimedGraph graph(device());
     std::vector<GraphNode> nodes;
     CAMEO_RETURN_IF_ERROR(graph.create([&](Graph target) {
@@ -319,15 +368,7 @@ Status Context::timeTogether(uint32_t together, uint32_t replays,
     milliseconds = std::move(times[0]);
     return {};
   }
-  for (uint32_t replay = 0; replay < replays; ++replay) {
-    CAMEO_RETURN_IF_ERROR(device().record(events[0], current));
-    for (uint32_t i = 0; i < together; ++i)
-      CAMEO_RETURN_IF_ERROR(active->enqueueSteps(current));
-    CAMEO_RETURN_IF_ERROR(device().record(events[1], current));
-    CAMEO_RETURN_IF_ERROR(device().synchronize(current));
-    CAMEO_RETURN_IF_ERROR(device().elapsed(events[0], events[1], milliseconds.emplace_back()));
-  }
-  return {};
+  return timeRuns(together, replays, events, milliseconds);
 }
 
 } // namespace cameo::runtime

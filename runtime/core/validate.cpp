@@ -1,15 +1,12 @@
 // Validates a plan's code: instruction lengths, register, buffer, string, tensor and kernel
 // numbers, jump targets. What depends on values (sizes, defined buffers) is checked when it runs.
 // SPDX-License-Identifier: Apache-2.0
+#include "runtime/core/patterns.h"
 #include "runtime/core/plan.h"
 
 namespace cameo::runtime {
 namespace {
 
-// How the fixed operands of an opcode are to be read; a letter a word. Variable tails are checked
-// by hand.
-//   r register  b buffer  s string  w any word  i input  h host-resident input  o output  p tap
-//   k kernel  t jump target  d element type  n count of the tail  * tail
 struct Pattern {
   uint32_t opcode;
   const char *operands;
@@ -17,49 +14,40 @@ struct Pattern {
 
 constexpr Pattern kPatterns[] = {
     {CAMEO_OP_END, ""},
-    {CAMEO_OP_CONST, "rww"},
-    {CAMEO_OP_MOVE, "rr"},
-    {CAMEO_OP_DIM, "riw"},
-    {CAMEO_OP_LOAD, "rhr"},
+    {CAMEO_OP_CONST, "Rww"},
+    {CAMEO_OP_MOVE, "Rr"},
+    {CAMEO_OP_DIM, "Riw"},
+    {CAMEO_OP_LOAD, "Rhr"},
     {CAMEO_OP_JUMP, "t"},
     {CAMEO_OP_BRANCH_ZERO, "rt"},
-    {CAMEO_OP_SELECT, "rrrr"},
-    {CAMEO_OP_FFLOOR, "rr"},
-    {CAMEO_OP_FCEIL, "rr"},
-    {CAMEO_OP_FROUND_EVEN, "rr"},
-    {CAMEO_OP_FROUND_F32, "rr"},
-    {CAMEO_OP_INT_TO_FLOAT, "rr"},
-    {CAMEO_OP_FLOAT_TO_INT, "rr"},
+    {CAMEO_OP_SELECT, "Rrrr"},
+    {CAMEO_OP_FFLOOR, "Rr"},
+    {CAMEO_OP_FCEIL, "Rr"},
+    {CAMEO_OP_FROUND_EVEN, "Rr"},
+    {CAMEO_OP_FROUND_F32, "Rr"},
+    {CAMEO_OP_INT_TO_FLOAT, "Rr"},
+    {CAMEO_OP_FLOAT_TO_INT, "Rr"},
     {CAMEO_OP_CHECK, "rsrr"},
     {CAMEO_OP_OUTPUT_SHAPE, "on*"},
+    {CAMEO_OP_OUTPUT_BOUND, "on*"},
     {CAMEO_OP_ARENA_SIZE, "r"},
-    {CAMEO_OP_ARENA_REQUEST, "rrww"},
-    {CAMEO_OP_ARENA_LAYOUT, "rrr"},
+    {CAMEO_OP_ARENA_REQUEST, "Rrww"},
+    {CAMEO_OP_ARENA_LAYOUT, "RRR"},
     {CAMEO_OP_ARENA_USE, "rr"},
-    {CAMEO_OP_BUF_ARENA, "brr"},
-    {CAMEO_OP_BUF_WEIGHT, "bwwww"},
-    {CAMEO_OP_BUF_INPUT, "bi"},
-    {CAMEO_OP_BUF_OUTPUT, "bo"},
+    {CAMEO_OP_BUF_ARENA, "Brr"},
+    {CAMEO_OP_BUF_WEIGHT, "Bwwww"},
+    {CAMEO_OP_BUF_INPUT, "Bi"},
+    {CAMEO_OP_BUF_OUTPUT, "Bo"},
     {CAMEO_OP_LAUNCH, "krrrr*"},
     {CAMEO_OP_COPY, "bbr"},
     {CAMEO_OP_WRITE, "bdn*"},
+    {CAMEO_OP_FETCH, "bdrn+"},
     {CAMEO_OP_NODES, "s"},
     {CAMEO_OP_WORK, "rr"},
     {CAMEO_OP_BUF_NAME, "bs"},
-    {CAMEO_OP_BUF_PART, "bbrr"},
+    {CAMEO_OP_BUF_PART, "Bbrr"},
     {CAMEO_OP_TAP, "pbn*"},
 };
-
-const char *patternOf(uint32_t opcode) {
-  if ((opcode >= CAMEO_OP_ADD && opcode <= CAMEO_OP_LE) ||
-      (opcode >= CAMEO_OP_WRAP_ADD && opcode <= CAMEO_OP_REM_UNSIGNED) ||
-      (opcode >= CAMEO_OP_FADD && opcode <= CAMEO_OP_FLE))
-    return "rrr";
-  for (const Pattern &pattern : kPatterns)
-    if (pattern.opcode == opcode)
-      return pattern.operands;
-  return nullptr;
-}
 
 Status bad(uint32_t word, const char *what, uint64_t value, uint64_t limit) {
   return failure(Code::Corrupt, "damaged launch plan: word %u: %s %llu; there are %llu", word, what,
@@ -67,6 +55,17 @@ Status bad(uint32_t word, const char *what, uint64_t value, uint64_t limit) {
 }
 
 } // namespace
+
+const char *operandPattern(uint32_t opcode) {
+  if ((opcode >= CAMEO_OP_ADD && opcode <= CAMEO_OP_LE) ||
+      (opcode >= CAMEO_OP_WRAP_ADD && opcode <= CAMEO_OP_REM_UNSIGNED) ||
+      (opcode >= CAMEO_OP_FADD && opcode <= CAMEO_OP_FLE))
+    return "Rrr";
+  for (const Pattern &pattern : kPatterns)
+    if (pattern.opcode == opcode)
+      return pattern.operands;
+  return nullptr;
+}
 
 /// An instruction as it stands in the code.
 struct Plan::CodeInstruction {
@@ -84,8 +83,10 @@ Status Plan::validateOperand(const CodeInstruction &instruction, char kind, uint
   };
   switch (kind) {
   case 'r':
+  case 'R':
     return below("register", registers);
   case 'b':
+  case 'B':
     return below("buffer", buffers);
   case 's':
     return checkString(value, "a text");
@@ -107,7 +108,7 @@ Status Plan::validateOperand(const CodeInstruction &instruction, char kind, uint
   case 'd':
     if (dtypeBits(value) && !isComplex(value))
       return {};
-    return failure(Code::Corrupt, "damaged launch plan: word %u writes element type %u",
+    return failure(Code::Corrupt, "damaged launch plan: word %u has values of element type %u",
                    instruction.at, value);
   default:
     return {};
@@ -115,7 +116,7 @@ Status Plan::validateOperand(const CodeInstruction &instruction, char kind, uint
 }
 
 /// What follows the operands that the pattern has a letter for.
-Status Plan::validateTail(const CodeInstruction &instruction, bool hasTail) const {
+Status Plan::validateTail(const CodeInstruction &instruction, char kind) const {
   const uint32_t *rest = instruction.operands + instruction.used;
   uint32_t restCount = instruction.count - instruction.used, at = instruction.at;
   if (instruction.opcode == CAMEO_OP_LAUNCH) {
@@ -129,7 +130,7 @@ Status Plan::validateTail(const CodeInstruction &instruction, bool hasTail) cons
     }
     return {};
   }
-  if (!hasTail)
+  if (!kind)
     return restCount ? bad(at, "operands:", instruction.count, instruction.used) : Status();
   if (restCount != instruction.tail)
     return bad(at, "operands in the tail:", restCount, instruction.tail);
@@ -151,7 +152,16 @@ Status Plan::validateMeaning(const CodeInstruction &instruction, uint64_t weight
     if (isComplex(inputList[operands[1]].dtype))
       return failure(Code::Corrupt, "damaged launch plan: word %u reads a complex input", at);
     return {};
+  case CAMEO_OP_FETCH:
+    if (dtypeBits(operands[1]) < 8)
+      return failure(Code::Corrupt,
+                     "damaged launch plan: word %u fetches elements of %u bits; 8 at least", at,
+                     dtypeBits(operands[1]));
+    if (!tail)
+      return failure(Code::Corrupt, "damaged launch plan: word %u fetches nothing", at);
+    return {};
   case CAMEO_OP_OUTPUT_SHAPE:
+  case CAMEO_OP_OUTPUT_BOUND:
     if (tail != outputList[operands[0]].dims.size())
       return bad(at, "sizes of an output:", tail, outputList[operands[0]].dims.size());
     return {};
@@ -171,13 +181,13 @@ Status Plan::validateMeaning(const CodeInstruction &instruction, uint64_t weight
   }
 }
 
-Status Plan::validateCode(uint64_t weightBytes) const {
+Status Plan::validateCode(uint64_t weightBytes, uint32_t version) const {
   std::vector<bool> starts(wordCount, false);
   std::vector<uint32_t> targets;
   uint32_t last = CAMEO_OP_CONST;
   for (uint32_t at = 0; at < wordCount;) {
     uint32_t opcode = words[at] & 0xffff, length = words[at] >> 16;
-    const char *pattern = patternOf(opcode);
+    const char *pattern = operandPattern(opcode);
     if (opcode == CAMEO_OP_ATTRIBUTE || opcode == CAMEO_OP_TENSOR_MAP)
       return failure(Code::Incompatible,
                      "launch plan, word %u: asks for %s, which this runtime does not know yet", at,
@@ -185,13 +195,18 @@ Status Plan::validateCode(uint64_t weightBytes) const {
     if (!pattern)
       return failure(Code::Corrupt, "damaged launch plan: word %u: unknown instruction %u", at,
                      opcode);
+    if (version < 5 && (opcode == CAMEO_OP_FETCH || opcode == CAMEO_OP_OUTPUT_BOUND))
+      return failure(Code::Corrupt,
+                     "damaged launch plan: word %u: instruction %u is of payload version 5; the "
+                     "file has version %u",
+                     at, opcode, version);
     if (!length || length > wordCount - at)
       return bad(at, "instruction of length", length, wordCount - at);
     starts[at] = true;
     last = opcode;
     CodeInstruction instruction{at, opcode, words + at + 1, length - 1};
     uint32_t &used = instruction.used;
-    for (; *pattern && *pattern != '*'; ++pattern, ++used) {
+    for (; *pattern && *pattern != '*' && *pattern != '+'; ++pattern, ++used) {
       if (used >= instruction.count)
         return bad(at, "operand", used, instruction.count);
       uint32_t value = instruction.operands[used];
@@ -201,7 +216,7 @@ Status Plan::validateCode(uint64_t weightBytes) const {
       else if (*pattern == 'n')
         instruction.tail = value;
     }
-    CAMEO_RETURN_IF_ERROR(validateTail(instruction, *pattern == '*'));
+    CAMEO_RETURN_IF_ERROR(validateTail(instruction, *pattern));
     CAMEO_RETURN_IF_ERROR(validateMeaning(instruction, weightBytes));
     at += length;
   }

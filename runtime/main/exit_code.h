@@ -18,6 +18,7 @@ inline ExitCode exitCode(runtime::Code code) {
   case runtime::Code::OutOfRange:
   case runtime::Code::NotFound:
   case runtime::Code::Io:
+  case runtime::Code::NotKnownYet:
     return Usage;
   case runtime::Code::Corrupt:
   case runtime::Code::NotAModel:

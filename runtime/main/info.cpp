@@ -94,8 +94,8 @@ Status printEntries(const Options &options, const runtime::Payload &payload) {
     if (section.variant != variant)
       continue;
     runtime::Plan plan;
-    CAMEO_RETURN_IF_ERROR(
-        runtime::Plan::parse(section.data, section.size, payload.weightBytes(), plan));
+    CAMEO_RETURN_IF_ERROR(runtime::Plan::parse(section.data, section.size, payload.weightBytes(),
+                                               payload.version(), plan));
     std::printf("entry point: %s\n", plan.name());
     printTensors("inputs:", plan.inputs());
     printTensors("outputs:", plan.outputs());

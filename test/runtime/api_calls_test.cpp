@@ -111,11 +111,11 @@ TEST(ApiVersions, AreThoseOfTheHeader) {
 
 TEST(ApiVersions, EveryStatusAndTypeHasAName) {
   std::set<std::string> names;
-  for (int status = CAMEO_STATUS_OK; status <= CAMEO_STATUS_NOT_A_MODEL; ++status)
+  for (int status = CAMEO_STATUS_OK; status <= CAMEO_STATUS_NOT_KNOWN_YET; ++status)
     names.insert(cameo_status_name(cameo_status(status)));
-  EXPECT_EQ(names.size(), size_t(CAMEO_STATUS_NOT_A_MODEL) + 1);
+  EXPECT_EQ(names.size(), size_t(CAMEO_STATUS_NOT_KNOWN_YET) + 1);
   EXPECT_EQ(names.count("?"), 0u);
-  EXPECT_STREQ(cameo_status_name(cameo_status(16)), "?");
+  EXPECT_STREQ(cameo_status_name(cameo_status(17)), "?");
   names.clear();
   for (int dtype = CAMEO_DTYPE_F32; dtype <= CAMEO_DTYPE_I2; ++dtype) {
     names.insert(cameo_dtype_name(cameo_dtype(dtype)));
@@ -588,6 +588,8 @@ TEST_F(Calls, NonsenseIsAnError) {
       cameo_context_get_input_shape(context, 2, 0, nullptr, nullptr),
       cameo_context_get_output_shape(nullptr, 0, 0, nullptr, nullptr),
       cameo_context_get_output_shape(context, 3, 0, nullptr, nullptr),
+      cameo_context_get_output_bound(nullptr, 0, 0, nullptr, nullptr, nullptr),
+      cameo_context_get_output_bound(context, 3, 0, nullptr, nullptr, nullptr),
       cameo_context_get_bytes(nullptr, CAMEO_INPUT, 0, &bytes),
       cameo_context_get_bytes(context, CAMEO_INPUT, 2, &bytes),
       cameo_context_get_bytes(context, CAMEO_INPUT, 1, nullptr),

@@ -97,6 +97,8 @@ void refuseImages(const std::string &list);
 /// by chance, so that what is not ordered comes in any order; the same for the same seed.
 enum class Order { Lazy, Eager, Seeded };
 void setOrder(Order order, uint64_t seed = 0);
+/// Waiting for a stream returns at once, as if the program did not wait: to see that it is found.
+void setDeaf(bool deaf);
 
 void setClock(const ClockModel &model);
 /// What every launch of the kernel takes on the GPU, in microseconds.

@@ -64,7 +64,8 @@ uint32_t preference(const Section &image) {
 Status parsePlan(const Payload &payload, const Section &code, Plan &plan) {
   for (const Section &section : payload.sections())
     if (section.kind == CAMEO_SECTION_PLAN && section.variant == code.variant)
-      return Plan::parse(section.data, section.size, payload.weightBytes(), plan);
+      return Plan::parse(section.data, section.size, payload.weightBytes(), payload.version(),
+                         plan);
   return failure(Code::Corrupt, "code of variant %u has no plan", code.variant);
 }
 

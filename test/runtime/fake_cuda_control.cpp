@@ -172,6 +172,7 @@ void reset() {
   s.clock.reset();
   s.pinnedUsed = 0;
   s.order = Order::Lazy;
+  s.deaf = false;
   configure(s, {DeviceSpec()});
 }
 
@@ -195,6 +196,8 @@ void failKernel(const std::string &kernel, int error) { state().failingKernels[k
 void fault(int error) { state().fault = error; }
 
 void refuseImages(const std::string &list) { state().refused = list; }
+
+void setDeaf(bool deaf) { state().deaf = deaf; }
 
 void setOrder(Order order, uint64_t seed) {
   state().order = order;

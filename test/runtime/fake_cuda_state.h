@@ -177,6 +177,7 @@ struct State {
   CUresult fault = 0;             // of the kernel at hand
   std::thread::id inHostFunction; // the thread that runs one (cuLaunchHostFunc)
   Order order = Order::Lazy;
+  bool deaf = false;
   std::mt19937_64 random;
 
   std::map<CUdeviceptr, Allocation> memory;

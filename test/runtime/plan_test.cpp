@@ -15,8 +15,11 @@ using namespace payload_test;
 namespace {
 
 struct Parsed {
-  explicit Parsed(const Bytes &bytes, uint64_t weights = 64) : file(bytes) {
-    status = Plan::parse(reinterpret_cast<uint8_t *>(file.data()), file.size(), weights, plan);
+  explicit Parsed(const Bytes &bytes, uint64_t weights = 64,
+                  uint32_t version = CAMEO_PAYLOAD_VERSION)
+      : file(bytes) {
+    status =
+        Plan::parse(reinterpret_cast<uint8_t *>(file.data()), file.size(), weights, version, plan);
   }
   PayloadFile file;
   Plan plan;

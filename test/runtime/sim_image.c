@@ -25,9 +25,28 @@ __attribute__((visibility("default"))) void copy(CameoSimThread *thread, const v
   *(float *)api->access(thread, y + (i + shift), 4, 4, 1, CAMEO_SIM_WRITE, 1) = value;
 }
 
+static int64_t *reach(CameoSimThread *thread, int64_t *at, uint8_t kind) {
+  return (int64_t *)thread->api->access(thread, at, 8, 8, 1, kind, kind == CAMEO_SIM_WRITE);
+}
+
+/* A trip of a loop: to = {from[0] - 1, from[1] + step, from[0] > 1}: (from, to, step), which may be one. */
+__attribute__((visibility("default"))) void advance(CameoSimThread *thread,
+                                                    const void *const *args) {
+  int64_t *from = *(int64_t *const *)args[0], *to = *(int64_t *const *)args[1];
+  int64_t step = *(const int64_t *)args[2];
+  if (thread->tid[0])
+    return;
+  int64_t left = *reach(thread, from, CAMEO_SIM_READ) - 1;
+  int64_t sum = *reach(thread, from + 1, CAMEO_SIM_READ) + step;
+  *reach(thread, to, CAMEO_SIM_WRITE) = left;
+  *reach(thread, to + 1, CAMEO_SIM_WRITE) = sum;
+  *reach(thread, to + 2, CAMEO_SIM_WRITE) = left > 0;
+}
+
 static const CameoSimKernelInfo kernels[] = {
     {"scale", scale, 0, 64, 0, 0, 0, 0, {0, 0, 0}, 0, 0, 0},
-    {"copy", copy, 0, 64, 0, 0, 0, 0, {0, 0, 0}, 0, 0, 0}};
+    {"copy", copy, 0, 64, 0, 0, 0, 0, {0, 0, 0}, 0, 0, 0},
+    {"advance", advance, 0, 64, 0, 0, 0, 0, {0, 0, 0}, 0, 0, 0}};
 static const CameoSimSite sites[] = {{"", "", "load of x"}, {"", "copy.mlir:2:3", "store to y"}};
 
 __attribute__((visibility("default"))) const CameoSimImage cameo_sim_image = {

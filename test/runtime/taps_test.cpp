@@ -29,8 +29,8 @@ Status runPlanOf(const std::function<void(PlanBuilder &, uint32_t x, uint32_t n)
   p.op(CAMEO_OP_END);
   PayloadFile file(p.finish());
   Plan plan;
-  CAMEO_RETURN_IF_ERROR(
-      Plan::parse(reinterpret_cast<uint8_t *>(file.data()), file.size(), 0, plan));
+  CAMEO_RETURN_IF_ERROR(Plan::parse(reinterpret_cast<uint8_t *>(file.data()), file.size(), 0,
+                                    CAMEO_PAYLOAD_VERSION, plan));
   EXPECT_EQ(plan.taps().size(), 1u);
   EXPECT_EQ(plan.outputs().size(), 0u);
   EXPECT_STREQ(plan.taps()[0].name, "t");
