@@ -232,6 +232,7 @@ private:
   Status shapeOutputs(const Prepared &segment);
   Status compute(Prepared &segment);
   void makeGraph(Prepared &segment);
+  bool retargetGraph(Prepared &segment);
   Status showTap(const TapStep &tap, DevicePtr memory);
   Status checkShown(uint64_t bytes) const;
   bool mayStage(bool pageable, uint64_t bytes) const;
@@ -262,7 +263,12 @@ private:
   Prepared *active =
       nullptr; // a run's first, right for shapes and values of now; null: not known yet
   RunCounts counts;
-  uint64_t uses = 0;      // of segments
+  uint64_t uses = 0; // of segments
+  struct Newcomers {
+    uint32_t word;
+    uint32_t inARow; // uses of segments there that were each the first of its own
+  };
+  std::vector<Newcomers> newcomers;
   uint64_t placed = 1;    // changes of where memory is
   bool resolved = false;  // the bindings fit `active`, and its memory is there
   bool graphsWork = true; // and are wanted

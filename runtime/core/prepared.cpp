@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/core/prepared.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace cameo::runtime {
@@ -21,6 +22,11 @@ Status Prepared::create(RunState state) {
   key = std::move(state);
   keyHash = key.hash();
   CAMEO_RETURN_IF_ERROR(runSegment(plan, key, work));
+  for (const Step &step : work.steps) {
+    uint64_t kernel = step.kind == Step::Launch ? work.launches[step.index].kernel : 0;
+    stepsHash = (stepsHash ^ (kernel << 2 | step.kind)) * 0x9e3779b97f4a7c15u;
+    stepsHash ^= stepsHash >> 31;
+  }
   if (!work.data.empty()) {
     CAMEO_RETURN_IF_ERROR(device.allocateHost(work.data.size(), writeData));
     std::memcpy(writeData, work.data.data(), work.data.size());
@@ -102,6 +108,44 @@ Status Prepared::setNode(size_t index) {
   const WriteStep &write = work.writes[step.index];
   return device.setWrite(graph, nodes[index], slots[writeSlot(step.index)],
                          static_cast<const char *>(writeData) + write.offset, write.bytes);
+}
+
+bool Prepared::isLike(const Prepared &other) const {
+  return stepsHash == other.stepsHash && work.steps.size() == other.work.steps.size();
+}
+
+Status Prepared::retargetNode(size_t index, const Prepared &former) {
+  const Step &step = work.steps[index];
+  if (step.kind == Step::Tap)
+    return {};
+  if (step.kind == Step::Launch) {
+    const LaunchStep &now = work.launches[step.index], &then = former.work.launches[step.index];
+    uint32_t count = plan.kernels()[now.kernel].argCount;
+    if (std::equal(now.grid, now.grid + 3, then.grid) && now.sharedDynamic == then.sharedDynamic &&
+        std::equal(slots.begin() + now.firstArg, slots.begin() + now.firstArg + count,
+                   former.slots.begin() + then.firstArg))
+      return {};
+  } else if (step.kind == Step::Copy) {
+    size_t slot = copySlot(step.index), was = former.copySlot(step.index);
+    if (slots[slot] == slots[slot + 1] && !nodes[index])
+      return {};
+    if (slots[slot] == former.slots[was] && slots[slot + 1] == former.slots[was + 1] &&
+        work.copies[step.index].bytes == former.work.copies[step.index].bytes)
+      return {};
+  }
+  return setNode(index);
+}
+
+Status Prepared::takeGraph(Prepared &other) {
+  graph = other.graph;
+  nodes = std::move(other.nodes);
+  other.graph = nullptr;
+  Status status;
+  for (size_t i = 0; status.ok() && i < work.steps.size(); ++i)
+    status = retargetNode(i, other);
+  if (!status.ok())
+    dropGraph();
+  return status;
 }
 
 Launch Prepared::launchOf(const LaunchStep &step) {

@@ -43,7 +43,12 @@ public:
   Status buildGraph();
   bool hasGraph() const { return graph; }
   void dropGraph();
-
+  // Whether both have the same kernels and copies in the same order, whatever their sizes: a graph of
+  // one can be made one of the other.
+  bool isLike(const Prepared &other) const;
+  // Takes the graph of another one like it and sets what differs; needs addresses. Where the driver
+  // refuses that the graph is gone.
+  Status takeGraph(Prepared &other);
   // Adds the steps to a graph of the caller's. `nodes`: one a step, null where it does nothing.
   Status addSteps(Graph graph, std::vector<GraphNode> &nodes, const LaunchHook &hook = nullptr);
 
@@ -63,6 +68,7 @@ private:
   Launch launchOf(const LaunchStep &step);
   Status named(const LaunchStep &step, Status status) const;
   Status updateNode(size_t step, const std::vector<uint64_t> &before);
+  Status retargetNode(size_t step, const Prepared &former);
   Status setNode(size_t step);
   Status enqueueStep(const Step &step, Stream stream);
   Status addStep(Graph graph, const Step &step, GraphNode &node);
@@ -77,7 +83,7 @@ private:
   Device &device;
   const Plan &plan;
   const std::vector<Kernel> &kernels;
-  uint64_t keyHash = 0;
+  uint64_t keyHash = 0, stepsHash = 0;
 
   // Values of the launches' parameters; then addresses of copies, writes and taps.
   std::vector<uint64_t> slots;

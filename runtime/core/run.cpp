@@ -10,6 +10,9 @@ namespace {
 
 // How often a graph is made for the same shapes: again only where the driver could not change it.
 constexpr uint32_t kGraphsBuilt = 2;
+// The how manieth state in a row that was never seen before gets a graph all the same: others like it
+// will take it over.
+constexpr uint32_t kNewcomersInARow = 3;
 
 } // namespace
 
@@ -308,13 +311,33 @@ void Context::discardOldContents() {
 
 // The first run of its kind enqueues its work itself; the second makes the graph, as there is then
 // reason to expect more of the same. Where the driver does not make one, there is still the way of
-// the first run.
+// the first run. States that never come again, as those of a cache that grows, hand one graph on.
 void Context::makeGraph(Prepared &segment) {
-  if (segment.runs == 0 || segment.graphsBuilt >= kGraphsBuilt)
+  bool isNew = segment.runs == 0;
+  Newcomers *row = nullptr;
+  for (Newcomers &each : newcomers)
+    if (each.word == segment.key.word)
+      row = &each;
+  if (!row)
+    row = &newcomers.emplace_back(Newcomers{segment.key.word, 0});
+  row->inARow = isNew ? row->inARow + 1 : 0;
+  if (isNew && (retargetGraph(segment) || row->inARow < kNewcomersInARow))
+    return;
+  if (segment.graphsBuilt >= kGraphsBuilt)
     return;
   if (Status status = segment.buildGraph(); !status.ok())
     device().log.warning("runs are enqueued launch by launch, as no graph can be made of them: %s",
                          status.message().c_str());
+}
+
+// The least recently used graph of those whose state has come once and not again.
+bool Context::retargetGraph(Prepared &segment) {
+  Prepared *oldest = nullptr;
+  for (const auto &one : prepared)
+    if (one->hasGraph() && one->runs == 1 && one->key.word == segment.key.word &&
+        one->isLike(segment) && (!oldest || one->lastUsed < oldest->lastUsed))
+      oldest = one.get();
+  return oldest && segment.takeGraph(*oldest).ok();
 }
 
 Status Context::compute(Prepared &segment) {

@@ -160,6 +160,21 @@ TEST_F(CudaStreams, KeepsTheGraphsOfManyShapes) {
   EXPECT_EQ(fakecuda::callCount("cuGraphInstantiateWithFlags"), 40) << "one a shape";
 }
 
+// Shapes of which none comes twice have one graph, which each takes over from the one before.
+TEST_F(CudaStreams, NewShapesTakeTheGraphOver) {
+  open();
+  for (size_t count = 1; count <= 60; ++count)
+    runAndCheck(count, 1);
+  EXPECT_EQ(fakecuda::callCount("cuGraphInstantiateWithFlags"), 1);
+  EXPECT_EQ(fakecuda::callCount("cuGraphLaunch"), 60 - 2);
+  EXPECT_EQ(fakecuda::live().graphExecs, 1);
+  // The second time each has one of its own, as long as there is none that it could take.
+  for (int round = 0; round < 2; ++round)
+    for (size_t count = 1; count <= 60; ++count)
+      runAndCheck(count, 1);
+  EXPECT_LE(fakecuda::callCount("cuGraphInstantiateWithFlags"), 61);
+}
+
 TEST_F(CudaStreams, ReplaysWithOtherDeviceMemory) {
   open();
   setLength(50);

@@ -346,6 +346,65 @@ TEST_P(SegmentsOnCuda, AStateThatComesAgainHasAGraph) {
   }
 }
 
+TEST_P(SegmentsOnCuda, AScalarThatGrowsHandsOneGraphOn) {
+  Program program(GetParam(), whileModel(Places::Two, true));
+  Values y(3);
+  ASSERT_EQ(program.run(loopOf(200), y), CAMEO_STATUS_OK) << program.error();
+  EXPECT_EQ(y, loopGives(200, true));
+  EXPECT_EQ(graphsBuilt(), 1) << "by the third trip";
+  EXPECT_EQ(fakecuda::callCount("cuLaunchKernel"), 2);
+  EXPECT_EQ(fakecuda::callCount("cuGraphLaunch"), 198);
+  EXPECT_EQ(fakecuda::live().graphExecs, 1);
+}
+
+// As a decoder: the number of the token is read on the host, and goes into grids and scalars.
+TEST_P(SegmentsOnCuda, TokensHandOneGraphOn) {
+  PlanBuilder p;
+  p.input("x", CAMEO_INT64, {{3}});
+  p.input("token", CAMEO_INT64, {}, CAMEO_TENSOR_HOST);
+  p.output("y", CAMEO_INT64, {{3}});
+  uint32_t advance = advanceKernel(p), x = p.newBuffer(), y = p.newBuffer(),
+           token = p.newRegister();
+  uint32_t zero = p.constant(0), one = p.constant(1), written = p.newBuffer(), s = p.newBuffer();
+  uint32_t bytes = p.constant(kBytes);
+  p.op(CAMEO_OP_LOAD, {token, 1, zero});
+  p.op(CAMEO_OP_OUTPUT_SHAPE, {0, 1, p.constant(3)});
+  p.op(CAMEO_OP_ARENA_SIZE, {p.constant(512)});
+  p.op(CAMEO_OP_BUF_INPUT, {x, 0});
+  p.op(CAMEO_OP_BUF_OUTPUT, {y, 0});
+  p.op(CAMEO_OP_BUF_ARENA, {s, zero, bytes});
+  p.op(CAMEO_OP_BUF_ARENA, {written, p.constant(256), bytes});
+  p.op(CAMEO_OP_WRITE, {written, CAMEO_INT64, 3, token, token, zero});
+  p.op(CAMEO_OP_LAUNCH, {advance, token, one, one, token, x, s, token});
+  p.op(CAMEO_OP_LAUNCH, {advance, one, one, one, zero, written, y, one});
+  p.op(CAMEO_OP_END);
+  // The grid is of blocks that all do the same.
+  Program program(GetParam(), modelOf(p));
+  Values result(3);
+  for (int64_t token = 1; token <= 200; ++token) {
+    ASSERT_EQ(cameo_context_set_input_value(program.context, 1, &token, 8), CAMEO_STATUS_OK);
+    ASSERT_EQ(program.run({5, 5, 0}, result), CAMEO_STATUS_OK) << program.error();
+    EXPECT_EQ(result, (Values{token - 1, token + 1, token > 1})) << token;
+    if (token == 3)
+      EXPECT_EQ(graphsBuilt(), 1);
+  }
+  EXPECT_EQ(graphsBuilt(), 1);
+  EXPECT_EQ(fakecuda::callCount("cuGraphLaunch"), 198);
+  EXPECT_EQ(fakecuda::live().graphExecs, 1);
+}
+
+// Where the driver does not change a node, the segment is enqueued, and a graph made when it comes again.
+TEST_P(SegmentsOnCuda, AGraphThatCannotBeChanged) {
+  Program program(GetParam(), whileModel(Places::One, true));
+  Values y(3);
+  fakecuda::failCall("cuGraphExecKernelNodeSetParams", 2, 910);
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_EQ(program.run(loopOf(6), y), CAMEO_STATUS_OK) << program.error();
+    EXPECT_EQ(y, loopGives(6, true));
+  }
+  EXPECT_TRUE(fakecuda::failureHappened());
+}
+
 TEST_P(SegmentsOnCuda, SegmentsAreKeptByWhatTheyTake) {
   using namespace cameo::runtime;
   std::unique_ptr<Device> made;
