@@ -174,7 +174,8 @@ Status describeRuns(Workers &workers, const Session &session, BenchmarkResult &r
   runtime::Context &context = workers[0]->runs();
   const runtime::WorkList *work = nullptr;
   CAMEO_RETURN_IF_ERROR(context.workList(work));
-  result.launches = work->launches.size();
+  result.launches = context.lastRun().launches;
+  result.waits = context.lastRun().waits;
   result.arenaLive = work->arenaLiveBytes;
   result.arenaSum = work->arenaSumBytes;
   result.replayed = context.replays();
@@ -213,7 +214,7 @@ Status runBenchmark(const Options &options, Session &session, std::vector<HostTe
   Workers workers;
   for (uint32_t i = 0; i < options.streams; ++i) {
     workers.push_back(std::make_unique<Worker>(session, worker, result.memory));
-    CAMEO_RETURN_IF_ERROR(workers.back()->prepare(inputs));
+    CAMEO_RETURN_IF_ERROR(workers.back()->prepare(inputs, reference));
   }
   double median = 0;
   CAMEO_RETURN_IF_ERROR(warmUp(workers, options, session.simulated(), result.warmUp, median));

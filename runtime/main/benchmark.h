@@ -49,6 +49,7 @@ struct BenchmarkResult {
   bool interrupted = false;
 
   size_t launches = 0; // a run
+  uint64_t waits = 0;  // of a run, for values that it goes by
   // What is in the arena, at most at once and in all; where the plan tells.
   uint64_t arenaLive = 0, arenaSum = 0;
   bool replayed = false;

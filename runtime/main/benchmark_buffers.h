@@ -29,8 +29,9 @@ class BufferSet {
 public:
   BufferSet(Session &session, MemoryUse &use) : session(session), memory(*session.device, use) {}
 
-  // Runs are enqueued on `stream`.
-  Status create(const std::vector<HostTensor> &inputs, runtime::Stream stream);
+  // Runs are enqueued on `stream`. `reference` are outputs that a run has given for these inputs.
+  Status create(const std::vector<HostTensor> &inputs, const std::vector<HostTensor> &reference,
+                runtime::Stream stream);
   // Of the context, to be bound by the owner.
   Status arenaBytes(uint64_t &bytes) { return context->arenaBytes(bytes); }
   Status setArena(runtime::DevicePtr arena, uint64_t bytes) {
@@ -55,7 +56,7 @@ private:
     uint64_t bytes = 0;
   };
   Status bindInputs(const std::vector<HostTensor> &given);
-  Status bindOutputs();
+  Status bindOutputs(const std::vector<HostTensor> &reference);
 
   Session &session;
   BenchmarkMemory memory;

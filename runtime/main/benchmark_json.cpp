@@ -125,6 +125,8 @@ void printBenchmarkJson(const Options &options, const Session &session,
   if (!simulated)
     members.add("cuda_driver", uint64_t(session.device->info().driverVersion));
   members.add("launches", uint64_t(result.launches));
+  if (result.waits)
+    members.add("waits", result.waits);
   members.add("graph", result.replayed);
   members.addText("transfers", options.transfers ? "overlapped" : "none");
   members.add("spins", !result.blocking);

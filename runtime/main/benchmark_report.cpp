@@ -27,8 +27,11 @@ void printCourse(const Session &session, const Options &options, const Benchmark
     std::printf("; driver %s%sfor CUDA %u.%u", result.monitor.driver.c_str(),
                 result.monitor.driver.empty() ? "" : " ", info.driverVersion / 1000,
                 info.driverVersion % 1000 / 10);
-  std::printf("\nRun: %zu launch%s, %s", result.launches, result.launches == 1 ? "" : "es",
-              result.replayed ? "replayed as a graph" : "enqueued one by one");
+  std::printf("\nRun: %zu launch%s, ", result.launches, result.launches == 1 ? "" : "es");
+  if (result.waits)
+    std::printf("%llu wait%s for values that decide what follows, ",
+                (unsigned long long)result.waits, result.waits == 1 ? "" : "s");
+  std::printf("%s", result.replayed ? "replayed as a graph" : "enqueued one by one");
   if (result.together > 1)
     std::printf(", %u runs back to back a sample", result.together);
   std::printf("; %s", options.transfers ? "transfers in and out, overlapped with computing"
@@ -106,7 +109,10 @@ void printWarnings(const Options &options, const Session &session, const Benchma
                 "ms; a longer --warmUp may do\n",
                 medians.front(), medians[medians.size() / 2], medians.back());
   Sample sum = sumOf(samples, 0, samples.size());
-  if (sum.enqueue > sum.compute)
+  if (result.waits)
+    std::printf("[W] Enqueue Time holds the waits for values that a run goes by: %llu a run\n",
+                (unsigned long long)result.waits);
+  else if (sum.enqueue > sum.compute)
     std::printf("[W] Throughput may be bound by Enqueue Time rather than GPU Compute\n");
   if (sum.in > sum.compute || sum.out > sum.compute)
     std::printf("[W] Throughput may be bound by transfers %s rather than GPU Compute; "

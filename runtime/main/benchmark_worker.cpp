@@ -46,7 +46,8 @@ Status Worker::shareArena() {
   return {};
 }
 
-Status Worker::prepare(const std::vector<HostTensor> &inputs) {
+Status Worker::prepare(const std::vector<HostTensor> &inputs,
+                       const std::vector<HostTensor> &reference) {
   for (runtime::Stream *stream : {&compute, &up, &down}) {
     if (stream != &compute && !options.transfers)
       continue;
@@ -56,7 +57,7 @@ Status Worker::prepare(const std::vector<HostTensor> &inputs) {
   CAMEO_RETURN_IF_ERROR(createEvents());
   for (size_t i = 0; i < (options.transfers ? kDepth : 1); ++i) {
     sets.push_back(std::make_unique<BufferSet>(session, use));
-    CAMEO_RETURN_IF_ERROR(sets.back()->create(inputs, compute));
+    CAMEO_RETURN_IF_ERROR(sets.back()->create(inputs, reference, compute));
   }
   CAMEO_RETURN_IF_ERROR(shareArena());
   if (options.flushBytes)

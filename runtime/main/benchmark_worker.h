@@ -25,7 +25,7 @@ public:
         memory(*session.device, use) {}
   ~Worker();
 
-  Status prepare(const std::vector<HostTensor> &inputs);
+  Status prepare(const std::vector<HostTensor> &inputs, const std::vector<HostTensor> &reference);
   // Samples of `together` runs each, for so many milliseconds at least and `runs` in all.
   Status measure(double milliseconds, uint64_t runs, uint32_t together,
                  std::vector<Sample> &samples);

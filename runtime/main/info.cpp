@@ -72,7 +72,10 @@ Status printWork(const Options &options, const runtime::Plan &plan) {
     flops += launch.flops;
     bytes += launch.bytes;
   }
-  if (isKnown)
+  if (plan.fetches())
+    std::printf("work: values decide how a run goes on; its first part has %zu launches\n",
+                work.launches.size());
+  else if (isKnown)
     std::printf("work: %zu launches, %.6g GFLOP, %.6g MB read and written\n", work.launches.size(),
                 flops / 1e9, bytes / 1e6);
   if (work.arenaUseKnown)

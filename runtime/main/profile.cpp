@@ -155,6 +155,12 @@ std::string header(const Session &session, const runtime::TimedRun &how) {
                   how.whole * 1000, how.floor * 1000);
     text += numbers + quoteJson(how.floorIsKernel ? "an empty kernel" : "no kernel");
   }
+  if (how.waits) {
+    char numbers[80];
+    std::snprintf(numbers, sizeof numbers, ",\"waits\":%llu,\"waited_us\":%.3f",
+                  (unsigned long long)how.waits, how.waited * 1000);
+    text += numbers;
+  }
   return text +
          "},\"traceEvents\":[\n"
          "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":1,\"args\":{\"name\":" +
@@ -215,6 +221,9 @@ Status runProfile(const Options &options, Session &session, std::vector<HostTens
               session.simulated() ? " (simulated)" : "", options.profile.empty() ? "" : "; ",
               options.profile.c_str());
   std::printf("  %s\n", describeTimes(session, how).c_str());
+  if (how.waits)
+    std::printf("  %llu waits for values that the run goes by: %.3f ms between launches\n",
+                (unsigned long long)how.waits, how.waited);
   if (how.replays)
     std::printf("  %s; a replay without events between its launches: %.3f ms\n",
                 describeFloor(how).c_str(), how.whole);

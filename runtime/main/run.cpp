@@ -10,6 +10,7 @@ namespace {
 
 constexpr uint64_t kPrintedElements = 1000;
 
+// Outputs whose shapes the run decides have no memory before it: takeOutputs() copies them.
 Status prepareOutputs(runtime::Context &context, std::vector<HostTensor> &outputs) {
   static uint64_t none;
   const std::vector<runtime::PlanTensor> &tensors = context.plan().outputs();
@@ -19,7 +20,10 @@ Status prepareOutputs(runtime::Context &context, std::vector<HostTensor> &output
     output.name = tensors[i].name;
     output.dtype = tensors[i].dtype;
     uint64_t bytes = 0;
-    CAMEO_RETURN_IF_ERROR(context.outputShape(i, output.shape));
+    bool isExact = false;
+    CAMEO_RETURN_IF_ERROR(context.outputBound(i, output.shape, isExact));
+    if (!isExact)
+      continue;
     CAMEO_RETURN_IF_ERROR(context.outputBytes(i, bytes));
     if (Status status = checkHostBytes(bytes); !status.ok())
       return failure(status.code(), "output '%s': %s", tensors[i].name, status.message().c_str());
@@ -28,6 +32,37 @@ Status prepareOutputs(runtime::Context &context, std::vector<HostTensor> &output
     CAMEO_RETURN_IF_ERROR(context.bindOutput(i, {runtime::Binding::Host, data, bytes}));
   }
   return {};
+}
+
+// What a run that is done has decided the shapes of.
+Status takeOutputs(runtime::Context &context, std::vector<HostTensor> &outputs) {
+  for (uint32_t i = 0; i < outputs.size(); ++i) {
+    HostTensor &output = outputs[i];
+    bool isExact = false;
+    CAMEO_RETURN_IF_ERROR(context.outputBound(i, output.shape, isExact));
+    if (isExact)
+      continue;
+    runtime::DevicePtr memory = 0;
+    uint64_t bytes = 0;
+    CAMEO_RETURN_IF_ERROR(context.outputShape(i, output.shape));
+    CAMEO_RETURN_IF_ERROR(context.outputMemory(i, memory, bytes));
+    if (Status status = checkHostBytes(bytes); !status.ok())
+      return failure(status.code(), "output '%s': %s", output.name.c_str(),
+                     status.message().c_str());
+    output.data.resize(bytes);
+    if (!bytes)
+      continue;
+    runtime::Device &device = *context.model().device();
+    CAMEO_RETURN_IF_ERROR(device.copyToHost(output.data.data(), memory, bytes, context.stream()));
+    CAMEO_RETURN_IF_ERROR(device.synchronize(context.stream()));
+  }
+  return {};
+}
+
+Status runAndTake(runtime::Context &context, std::vector<HostTensor> &outputs) {
+  CAMEO_RETURN_IF_ERROR(context.enqueue());
+  CAMEO_RETURN_IF_ERROR(context.synchronize());
+  return takeOutputs(context, outputs);
 }
 
 Status writeTensor(const HostTensor &tensor, const std::string &path) {
@@ -98,8 +133,7 @@ Status repeat(uint32_t runs, runtime::Context &context, std::vector<HostTensor> 
   for (uint32_t run = 2; run <= runs; ++run) {
     for (HostTensor &output : outputs)
       std::fill(output.data.begin(), output.data.end(), uint8_t(0xa5));
-    CAMEO_RETURN_IF_ERROR(context.enqueue());
-    CAMEO_RETURN_IF_ERROR(context.synchronize());
+    CAMEO_RETURN_IF_ERROR(runAndTake(context, outputs));
     std::string what = "run " + std::to_string(run);
     bool same = true;
     for (uint32_t i = 0; i < outputs.size(); ++i)
@@ -134,8 +168,7 @@ Status runEagerly(Session &session, std::vector<HostTensor> &inputs,
   CAMEO_RETURN_IF_ERROR(runtime::Context::create(session.model, options, context));
   CAMEO_RETURN_IF_ERROR(bindInputs(*context, inputs));
   CAMEO_RETURN_IF_ERROR(prepareOutputs(*context, outputs));
-  CAMEO_RETURN_IF_ERROR(context->enqueue());
-  return context->synchronize();
+  return runAndTake(*context, outputs);
 }
 
 Status runOnce(const Options &options, Session &session, std::vector<HostTensor> &inputs,
@@ -154,8 +187,7 @@ Status runOnce(const Options &options, Session &session, std::vector<HostTensor>
   CAMEO_RETURN_IF_ERROR(prepareOutputs(*context, outputs));
   if (!options.taps.empty())
     CAMEO_RETURN_IF_ERROR(writeTaps(options.taps, *context));
-  CAMEO_RETURN_IF_ERROR(context->enqueue());
-  CAMEO_RETURN_IF_ERROR(context->synchronize());
+  CAMEO_RETURN_IF_ERROR(runAndTake(*context, outputs));
   context->setTaps(nullptr, false);
 
   if (options.outputs.empty() && options.expected.empty())

@@ -2,7 +2,7 @@
 // C example against libcameo.so and against a library that holds a model.
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/cameo.h"
-#include "test_model.h"
+#include "segment_plans.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -43,6 +43,8 @@ protected:
     mkdir(folder->c_str(), 0700);
     writeModel("model", testModel(SIM_TEST_IMAGE));
     writeModel("rows", rowModel(SIM_TEST_IMAGE));
+    writeModel("loop", segment_test::whileModel());
+    writeModel("sizes", segment_test::sizeModel());
   }
   // As an executable, a library and a plan.
   static void writeModel(const std::string &name, const PayloadFile &payload) {
@@ -255,6 +257,47 @@ TEST_F(CommandLine, Profile) {
   std::string text(trace.begin(), trace.end());
   EXPECT_TRUE(has(text, "\"onnx_nodes\":[\"node_scale\"]")) << text;
   EXPECT_EQ(run("python3 -m json.tool " + path("trace.json")).code, 0);
+}
+
+// Runs that go by values that they compute: loops, and outputs whose shapes nobody knows before.
+TEST_F(CommandLine, ValuesDecide) {
+  std::string loop = path("loop") + " --device=sim '--input=x=3xi64=4 0 1' ";
+  std::string sizes =
+      path("sizes") + " --device=sim '--input=x=16xi64=3 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15' ";
+  std::string many =
+      path("sizes") + " --device=sim '--input=x=16xi64=9 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15' ";
+  Result result = run(loop + "--runs=3");
+  EXPECT_EQ(result.code, 0) << result.text;
+  EXPECT_TRUE(has(result.text, "3xi64=0 12 0")) << result.text;
+  EXPECT_TRUE(has(result.text, "3 runs gave the same results")) << result.text;
+  result = run(sizes + "--runs=2");
+  EXPECT_EQ(result.code, 0) << result.text;
+  EXPECT_TRUE(has(result.text, "3xi64=3 1 2")) << result.text;
+  result = run(sizes + "'--output=@" + path("y.npy") + "'");
+  EXPECT_EQ(result.code, 0) << result.text;
+  EXPECT_EQ(run(sizes + "'--expected_output=@" + path("y.npy") + "'").code, 0);
+  result = run(many);
+  EXPECT_EQ(result.code, 2) << result.text;
+  EXPECT_TRUE(has(result.text, "'NonZero': 9 elements, at most 8")) << result.text;
+
+  result = run(sizes + "--benchmark=json --duration=0.01 --warmUp=0");
+  EXPECT_EQ(result.code, 0) << result.text;
+  EXPECT_TRUE(has(result.text, "\"waits\":1") || has(result.text, "\"waits\": 1")) << result.text;
+  result = run(loop + "--benchmark --duration=0.01 --warmUp=0 --noDataTransfers");
+  EXPECT_EQ(result.code, 0) << result.text;
+  EXPECT_TRUE(has(result.text, "Run: 4 launches, 5 waits for values that decide")) << result.text;
+  EXPECT_TRUE(has(result.text, "the same as an eager run's, bit for bit")) << result.text;
+  result = run(loop + "--profile=" + path("trace.json"));
+  EXPECT_EQ(result.code, 0) << result.text;
+  EXPECT_TRUE(has(result.text, "profile: 4 launches")) << result.text;
+  EXPECT_TRUE(has(result.text, "5 waits for values that the run goes by")) << result.text;
+  Bytes trace = readBytes(path("trace.json"));
+  EXPECT_TRUE(has(std::string(trace.begin(), trace.end()), "\"waits\":5,\"waited_us\":"));
+  result = run(path("loop") + " --info");
+  EXPECT_EQ(result.code, 0) << result.text;
+  EXPECT_TRUE(
+      has(result.text, "work: values decide how a run goes on; its first part has 0 launches"))
+      << result.text;
 }
 
 TEST_F(CommandLine, OtherModelFiles) {
