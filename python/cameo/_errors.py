@@ -49,6 +49,10 @@ class BusyError(Error):
     """A context that another thread is using."""
 
 
+class NotKnownYetError(Error, ValueError):
+    """A shape that a run decides, asked for before there has been one."""
+
+
 class InternalError(Error):
     """A bug in Cameo."""
 
@@ -76,6 +80,7 @@ _BY_STATUS = {
     "driver": DriverError,
     "kernel fault": KernelFaultError,
     "busy": BusyError,
+    "not known yet": NotKnownYetError,
     "internal error": InternalError,
 }
 

@@ -222,43 +222,56 @@ bool Context::isWrittenLater(uint32_t output, const std::string &what) const {
   return false;
 }
 
+bool Context::isExact(uint32_t output) {
+  int32_t exact = 0;
+  check(cameo_context_get_output_bound(handle.get(), output, 0, nullptr, nullptr, &exact));
+  return exact != 0;
+}
+
+nb::object Context::chooseOutput(uint32_t index, nb::handle given, nb::object make, bool onDevice,
+                                 const std::vector<int64_t> &shape, cameo_binding &memory) {
+  const Tensor &tensor = outputs[index];
+  std::string what = quoted("output", tensor);
+  Bound &bound = boundOutputs[index];
+  if (given.is_none() && make.is_none() && onDevice) {
+    nb::object result = makeDeviceArray(*model->device(), tensor.type, shape, memory.data);
+    memory.memory = CAMEO_MEMORY_DEVICE;
+    memory.bytes = elementBytes(tensor.type);
+    for (int64_t size : shape)
+      memory.bytes *= uint64_t(size);
+    return result;
+  }
+  nb::object result = !given.is_none()  ? nb::borrow(given)
+                      : !make.is_none() ? make(typeText(tensor.type), tuple(shape))
+                                        : makeNumpy(tensor.type, shape);
+  Array array = Array::of(result, Array::Access::Write, what);
+  checkType(array, tensor, what);
+  checkDevice(array, what);
+  if (array.shape() != shape)
+    throw nb::value_error(
+        (what + " has the shape " + shapeText(shape) + ", not " + shapeText(array.shape()))
+            .c_str());
+  memory.memory = array.memory();
+  memory.bytes = array.packedBytes();
+  memory.data = array.data();
+  bound.array = std::move(array);
+  bound.isStaged = isWrittenLater(index, what);
+  if (bound.isStaged) {
+    bound.staged.resize(memory.bytes);
+    memory.data = bound.staged.data();
+  }
+  return result;
+}
+
+// Outputs whose shapes the run decides stay in the context's own memory, and have no array yet.
 std::vector<nb::object> Context::bindOutputs(nb::list given, nb::object make, bool onDevice) {
   std::vector<nb::object> results(outputs.size());
   for (uint32_t i = 0; i < outputs.size(); ++i) {
-    const Tensor &tensor = outputs[i];
-    std::string what = quoted("output", tensor);
-    std::vector<int64_t> shape = outputShape(i);
-    Bound &bound = boundOutputs[i];
+    boundOutputs[i].array.reset(); // of a run that failed
+    boundOutputs[i].isStaged = false;
     cameo_binding binding = kNothing;
-    bound.array.reset(); // of a run that failed
-    bound.isStaged = false;
-    if (given[i].is_none() && make.is_none() && onDevice) {
-      results[i] = makeDeviceArray(*model->device(), tensor.type, shape, binding.data);
-      binding.memory = CAMEO_MEMORY_DEVICE;
-      binding.bytes = elementBytes(tensor.type);
-      for (int64_t size : shape)
-        binding.bytes *= uint64_t(size);
-    } else {
-      results[i] = !given[i].is_none() ? nb::borrow(given[i])
-                   : !make.is_none()   ? make(typeText(tensor.type), tuple(shape))
-                                       : makeNumpy(tensor.type, shape);
-      Array array = Array::of(results[i], Array::Access::Write, what);
-      checkType(array, tensor, what);
-      checkDevice(array, what);
-      if (array.shape() != shape)
-        throw nb::value_error(
-            (what + " has the shape " + shapeText(shape) + ", not " + shapeText(array.shape()))
-                .c_str());
-      binding.memory = array.memory();
-      binding.bytes = array.packedBytes();
-      binding.data = array.data();
-      bound.array = std::move(array);
-      bound.isStaged = isWrittenLater(i, what);
-      if (bound.isStaged) {
-        bound.staged.resize(binding.bytes);
-        binding.data = bound.staged.data();
-      }
-    }
+    if (isExact(i))
+      results[i] = chooseOutput(i, given[i], make, onDevice, outputShape(i), binding);
     if (!binding.bytes)
       binding.data = nullptr;
     check(cameo_context_bind_output(handle.get(), i, &binding));
@@ -266,13 +279,27 @@ std::vector<nb::object> Context::bindOutputs(nb::list given, nb::object make, bo
   return results;
 }
 
+nb::object Context::takeOutput(uint32_t index, nb::handle given, nb::object make, bool onDevice) {
+  cameo_binding memory = kNothing;
+  nb::object result = chooseOutput(index, given, make, onDevice, outputShape(index), memory);
+  void *data = nullptr;
+  uint64_t bytes = 0;
+  check(cameo_context_output_memory(handle.get(), index, &data, &bytes));
+  if (bytes)
+    python::check(cameo_device_copy(model->device()->get(), memory.data, memory.memory, data,
+                                    CAMEO_MEMORY_DEVICE, bytes));
+  return result;
+}
+
 nb::list Context::run(nb::list given, nb::list wanted, nb::object make, bool onDevice,
                       uint64_t stream, bool isAsynchronous) {
   check(cameo_context_set_stream(handle.get(), reinterpret_cast<void *>(stream)));
   bindInputs(given);
   std::vector<nb::object> results = bindOutputs(wanted, make, onDevice);
-  for (const Bound &bound : boundOutputs)
-    isAsynchronous &= !bound.array || bound.array->memory() == CAMEO_MEMORY_DEVICE;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const Bound &bound = boundOutputs[i];
+    isAsynchronous &= results[i] && (!bound.array || bound.array->memory() == CAMEO_MEMORY_DEVICE);
+  }
   cameo_status status;
   {
     Unlocked release;
@@ -284,7 +311,9 @@ nb::list Context::run(nb::list given, nb::list wanted, nb::object make, bool onD
       boundInputs[i].array.reset();
   check(status);
   nb::list list;
-  for (size_t i = 0; i < results.size(); ++i) {
+  for (uint32_t i = 0; i < results.size(); ++i) {
+    if (!results[i])
+      results[i] = takeOutput(i, wanted[i], make, onDevice);
     Bound &bound = boundOutputs[i];
     if (bound.array && bound.isStaged)
       bound.array->copyFrom(bound.staged.data());

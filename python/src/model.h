@@ -72,7 +72,8 @@ public:
   /// Runs with an array for each input, or None for one that is a state. `outputs` has an array for each, to be
   /// written to, or None where one is to be made: by `make`, of numpy's name of its elements and its shape, or where
   /// that is None as device memory if `onDevice`, else by numpy. With a stream, a CUstream, that is where it runs; 0 is
-  /// the context's own. Waits unless `isAsynchronous` and no output is on the host. Returns the outputs.
+  /// the context's own. Waits unless `isAsynchronous`, no output is on the host, and the shapes of all are known
+  /// before. Returns the outputs.
   nanobind::list run(nanobind::list inputs, nanobind::list outputs, nanobind::object make,
                      bool onDevice, uint64_t stream, bool isAsynchronous);
   /// The same, and a tuple (kernel, nodes, grid, block, start, duration) a launch.
@@ -106,6 +107,15 @@ private:
                                             bool onDevice);
   void setShape(uint32_t index, const std::vector<int64_t> &shape);
   std::vector<int64_t> outputShape(uint32_t index);
+  /// Whether that is known before the run: else values decide it that the run computes.
+  bool isExact(uint32_t output);
+  /// The array for an output of that shape, the one given or one that is made, and its memory.
+  nanobind::object chooseOutput(uint32_t index, nanobind::handle given, nanobind::object make,
+                                bool onDevice, const std::vector<int64_t> &shape,
+                                cameo_binding &memory);
+  /// After the run: an output whose shape it has decided, from the context's own memory.
+  nanobind::object takeOutput(uint32_t index, nanobind::handle given, nanobind::object make,
+                              bool onDevice);
   void checkDevice(const Array &array, const std::string &what) const;
   /// Whether the array of an output is written to after the run, as kernels cannot write to it as it lies.
   bool isWrittenLater(uint32_t output, const std::string &what) const;

@@ -77,7 +77,7 @@ NB_MODULE(_runtime, m) {
   m.def("version", &cameo_version);
   m.def("status_names", [] {
     std::vector<std::string> names;
-    for (int i = 0; i <= CAMEO_STATUS_NOT_A_MODEL; ++i)
+    for (int i = 0; i <= CAMEO_STATUS_NOT_KNOWN_YET; ++i)
       names.push_back(cameo_status_name(cameo_status(i)));
     return names;
   });
