@@ -236,15 +236,18 @@ typedef enum CameoOpcode {
                           and {1} stand for the integers ra and rb */
   CAMEO_OP_OUTPUT_SHAPE = 81,  /* output index, rank, r...: in any segment, and once: the same again
                                   is allowed */
-  CAMEO_OP_ARENA_SIZE = 82,    /* r bytes: once, before the first LAUNCH, COPY, WRITE or FETCH */
+  CAMEO_OP_ARENA_SIZE = 82,    /* r bytes: once a segment, before its buffers are used. Each ARENA_SIZE
+                                  of the code has an arena of its own: buffers of one that is sized
+                                  again are gone */
   CAMEO_OP_ARENA_REQUEST = 94, /* rd offset, r bytes, first step, last step: a buffer that is in use
                                   from one step to the other; rd is set by ARENA_LAYOUT */
   CAMEO_OP_ARENA_LAYOUT = 95,  /* rd arena's bytes, rd most bytes in use at one step, rd sum of all
                                   bytes: gives all requests their offsets, as runtime/arena.h says;
-                                  once, after the last request */
+                                  once a segment, after the last request */
   CAMEO_OP_ARENA_USE = 96,  /* r most bytes in use at one step, r sum of all bytes: for reports */
-  CAMEO_OP_BUF_ARENA = 83,  /* bd, r offset, r bytes: a new value, and what was in that memory is
-                        gone once bd is first used */
+  CAMEO_OP_BUF_ARENA = 83,  /* bd, r offset, r bytes: a new value in the arena that was sized last,
+                        in the first one before that; what was in that memory is gone once bd
+                        is first used */
   CAMEO_OP_BUF_WEIGHT = 84, /* bd, offset low, high, bytes low, high */
   CAMEO_OP_BUF_INPUT = 85,  /* bd, input index */
   CAMEO_OP_BUF_OUTPUT = 86, /* bd, output index; after its OUTPUT_SHAPE */

@@ -57,6 +57,7 @@ Status Context::create(std::shared_ptr<Model> model, const ContextOptions &optio
   context->current = options.stream ? options.stream : context->own;
   context->inputs.resize(entry->plan.inputs().size());
   context->outputs.resize(entry->plan.outputs().size());
+  context->arenas.resize(entry->plan.arenaCount());
   context->shapes.resize(context->outputs.size());
   context->sizes.resize(context->outputs.size());
   for (size_t i = 0; i < context->inputs.size(); ++i) {
@@ -82,7 +83,8 @@ Context::~Context() {
   }
   (void)device().releaseHost(tapStaging.memory);
   (void)device().releaseHost(fetchStaging.memory);
-  (void)releaseBuffer(arena);
+  for (Buffer &arena : arenas)
+    (void)releaseBuffer(arena);
   for (Event event : {done, inputsCopied})
     if (event)
       (void)device().destroyEvent(event);
@@ -401,7 +403,9 @@ Status Context::releaseBuffer(Buffer &buffer) {
 
 MemoryUse Context::memoryUse() const {
   MemoryUse use;
-  use.arena = options.arena ? options.arenaBytes : arena.bytes;
+  use.arena = options.arena ? options.arenaBytes : 0;
+  for (const Buffer &arena : arenas)
+    use.arena += arena.bytes;
   for (const InputState &input : inputs) {
     use.buffers += input.device.bytes;
     use.pinned += input.staging.bytes;
@@ -465,8 +469,7 @@ Status Context::prepare() {
     bool onHost = plan().inputs()[i].flags & CAMEO_TENSOR_HOST;
     state.values.push_back(onHost ? inputs[i].values : std::vector<uint8_t>());
   }
-  for (const PlanTensor &output : plan().outputs())
-    state.outputs.push_back({false, {}, output.dims});
+  state.begin(plan());
   Prepared *found = nullptr;
   CAMEO_RETURN_IF_ERROR(findPrepared(state, found));
   active = found;

@@ -194,6 +194,9 @@ private:
   Status resolve();
   Status placeSegment(Prepared &segment);
   Status allocateBuffers();
+  Status allocateArena(const WorkList &work);
+  DevicePtr arenaMemory(uint32_t arena) const;
+  void discardArena(const WorkList &work);
   Status allocateOutput(uint32_t output);
   Status checkBindings() const;
   bool isTooSmall(uint32_t output) const {
@@ -252,7 +255,7 @@ private:
   // Of outputs: before a run what follows from the inputs, during and after it all that it gave.
   std::vector<OutputShape> shapes;
   std::vector<uint64_t> sizes; // bytes, 0 where the shape is not known
-  Buffer arena;                // owned; options.arena otherwise
+  std::vector<Buffer> arenas;  // owned; in place of the first one options.arena
 
   TapCallback onTap;
   bool tapsOnHost = false;

@@ -78,7 +78,6 @@ private:
   Status size(int64_t value, const char *what, uint64_t &result) const;
   // Counts memory of the work before it is taken.
   Status charge(uint64_t bytes);
-  Status firstSegment(const char *what) const;
   Status fail(Code code, const char *what) const {
     return failure(code, "launch plan, word %u: %s", at, what);
   }
@@ -91,7 +90,9 @@ private:
   std::vector<Value> values;
   std::vector<CameoArenaRequest> requests;
   std::vector<uint32_t> requestOffsets; // registers
-  bool arenaIsKnown = false, arenaLaidOut = false;
+  std::vector<uint64_t> arenas; // RunState::arenas
+  uint32_t arena = 0;           // the one that was sized last
+  bool arenaIsSized = false, arenaLaidOut = false; // in this segment
   const char *nextNodes = nullptr; // of the launch to come
   double nextFlops = -1, nextBytes = -1;
   uint64_t workBytes = 0;
@@ -100,8 +101,8 @@ private:
 
 void Interpreter::restore() {
   work.outputs = from.outputs;
-  work.arenaBytes = from.arenaBytes;
-  arenaIsKnown = from.arenaIsKnown;
+  arenas = from.arenas;
+  arena = from.arena;
   if (from.word == 0)
     return;
   const ResumePoint &point = plan.resumeAt(from.word);
@@ -189,8 +190,8 @@ void Interpreter::keepState(uint32_t next) {
       state.values[i] = from.values[i];
   }
   state.outputs = work.outputs;
-  state.arenaIsKnown = arenaIsKnown;
-  state.arenaBytes = work.arenaBytes;
+  state.arenas = arenas;
+  state.arena = arena;
   // The elements that are fetched, by the registers that they go to.
   for (uint32_t &target : work.fetch.targets) {
     auto found = std::lower_bound(point.registers.begin(), point.registers.end(), target);
@@ -482,7 +483,8 @@ Status Interpreter::outputShape(const uint32_t *o) {
 }
 
 Status Interpreter::outputBound(const uint32_t *o) {
-  CAMEO_RETURN_IF_ERROR(firstSegment("an output's bound"));
+  if (from.word)
+    return fail(Code::Corrupt, "an output's bound is given after a fetch");
   OutputShape &output = work.outputs[o[0]];
   if (output.isKnown)
     return fail(Code::Corrupt, "an output is given a bound after its shape");
@@ -495,23 +497,22 @@ Status Interpreter::outputBound(const uint32_t *o) {
   return {};
 }
 
-// Memory is taken once a run, and so before anything waits.
-Status Interpreter::firstSegment(const char *what) const {
-  return from.word == 0
-             ? Status()
-             : failure(Code::Corrupt, "launch plan, word %u: %s is given after a fetch", at, what);
-}
-
 Status Interpreter::arenaSize(const uint32_t *o) {
-  CAMEO_RETURN_IF_ERROR(firstSegment("the arena's size"));
-  if (arenaIsKnown)
+  if (arenaIsSized)
     return fail(Code::Corrupt, "the arena's size is given twice");
-  arenaIsKnown = true;
-  return size(registers[o[0]], "the arena's size", work.arenaBytes);
+  arenaIsSized = true;
+  arena = work.arena = plan.arenaAt(at);
+  CAMEO_RETURN_IF_ERROR(size(registers[o[0]], "the arena's size", work.arenaBytes));
+  // A loop has come back: its memory may be another now.
+  if (arenas[arena] != RunState::kUnsized)
+    for (uint32_t i = 0; i < buffers.size(); ++i)
+      if (buffers[i].space == Place::Arena && buffers[i].arena == arena)
+        define(i, {});
+  arenas[arena] = work.arenaBytes;
+  return {};
 }
 
 Status Interpreter::arenaRequest(const uint32_t *o) {
-  CAMEO_RETURN_IF_ERROR(firstSegment("a buffer of the arena"));
   if (arenaLaidOut)
     return fail(Code::Corrupt, "a buffer is requested of an arena that is laid out");
   // Memory and time stay in proportion to the file, whatever loops are in it: a request has five
@@ -528,7 +529,6 @@ Status Interpreter::arenaRequest(const uint32_t *o) {
 }
 
 Status Interpreter::layOutArena(const uint32_t *o) {
-  CAMEO_RETURN_IF_ERROR(firstSegment("the arena's layout"));
   if (arenaLaidOut)
     return fail(Code::Corrupt, "the arena is laid out twice");
   arenaLaidOut = true;
@@ -559,7 +559,7 @@ Status Interpreter::arenaBuffer(const uint32_t *o) {
   uint32_t number = o[0] + 1;
   if (values[number].holders)
     number += plan.bufferCount();
-  define(o[0], {Place::Arena, number, offset, bytes, ""});
+  define(o[0], {Place::Arena, number, offset, bytes, "", arena});
   values[number].place = buffers[o[0]];
   values[number].isUnborn = true;
   return {};
@@ -623,13 +623,14 @@ Status Interpreter::place(uint32_t buffer, Place &result) {
     return fail(Code::Corrupt, "a buffer is used before it is defined");
   if (result.space != Place::Arena)
     return {};
-  if (!arenaIsKnown)
+  uint64_t all = arenas[result.arena];
+  if (all == RunState::kUnsized)
     return fail(Code::Corrupt, "the arena is used before its size is given");
-  if (result.offset > work.arenaBytes || result.bytes > work.arenaBytes - result.offset)
+  if (result.offset > all || result.bytes > all - result.offset)
     return failure(Code::Corrupt,
                    "launch plan, word %u: %llu bytes at %llu exceed the arena of %llu bytes", at,
                    (unsigned long long)result.bytes, (unsigned long long)result.offset,
-                   (unsigned long long)work.arenaBytes);
+                   (unsigned long long)all);
   Value &value = values[result.index];
   if (value.isUnborn) {
     value.isUnborn = false;

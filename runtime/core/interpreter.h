@@ -22,10 +22,11 @@ struct Place {
   uint64_t offset = 0;
   uint64_t bytes = 0;
   const char *name = ""; // of the value in it, for reports
+  uint32_t arena = 0;    // which one
 
   bool operator==(const Place &other) const {
     return space == other.space && index == other.index && offset == other.offset &&
-           bytes == other.bytes && name == other.name;
+           bytes == other.bytes && name == other.name && arena == other.arena;
   }
 };
 
@@ -57,9 +58,13 @@ struct RunState {
   std::vector<Shape> shapes;                // of inputs; of those that nobody reads later: none
   std::vector<std::vector<uint8_t>> values; // the same, of those that are read on the host
   std::vector<OutputShape> outputs;
-  bool arenaIsKnown = false;
-  uint64_t arenaBytes = 0;
+  // The bytes of each arena, kUnsized before it is sized, and the one that was sized last.
+  static constexpr uint64_t kUnsized = UINT64_MAX;
+  std::vector<uint64_t> arenas;
+  uint32_t arena = 0;
 
+  // Nothing is known of outputs and arenas.
+  void begin(const Plan &plan);
   // Values of the arena get numbers by their order, and no names: only reports tell them from others.
   void forgetNames();
   bool operator==(const RunState &other) const;
@@ -141,6 +146,8 @@ struct WorkList {
   FetchStep fetch;
   RunState next; // but for the values that are fetched
   uint64_t instructions = 0;
+  // The arena that the segment sizes, and how many bytes it takes; 0 also where it sizes none.
+  uint32_t arena = 0;
   uint64_t arenaBytes = 0;
   // What is in the arena: at most at one step, and all that ever is. Where the plan tells.
   bool arenaUseKnown = false;

@@ -83,7 +83,18 @@ Status Plan::parse(const uint8_t *data, uint64_t size, uint64_t weightBytes, uin
                    Plan &plan) {
   CAMEO_RETURN_IF_ERROR(plan.parseTables(data, size));
   CAMEO_RETURN_IF_ERROR(plan.validateCode(weightBytes, version));
+  plan.findArenas();
   return plan.findResumePoints();
+}
+
+void Plan::findArenas() {
+  for (uint32_t at = 0; at < wordCount; at += words[at] >> 16)
+    if ((words[at] & 0xffff) == CAMEO_OP_ARENA_SIZE)
+      arenaWords.push_back(at);
+}
+
+uint32_t Plan::arenaAt(uint32_t word) const {
+  return uint32_t(std::lower_bound(arenaWords.begin(), arenaWords.end(), word) - arenaWords.begin());
 }
 
 Status Plan::parseTables(const uint8_t *data, uint64_t size) {

@@ -66,6 +66,9 @@ public:
   // Whether a run waits for values that it has computed, and goes by them.
   bool fetches() const { return !resumeList.empty(); }
   const ResumePoint &resumeAt(uint32_t word) const;
+  // Arenas, one for each instruction that sizes one; the number of the one at `word`.
+  size_t arenaCount() const { return arenaWords.empty() ? 1 : arenaWords.size(); }
+  uint32_t arenaAt(uint32_t word) const;
   // Where the plan fetches: the inputs that some instruction makes a buffer of.
   const std::vector<bool> &deviceInputs() const { return usedInputs; }
 
@@ -83,12 +86,14 @@ private:
   Status validateMeaning(const CodeInstruction &instruction, uint64_t weightBytes) const;
 
   Status findResumePoints();
+  void findArenas();
 
   const char *entryName = "";
   std::vector<PlanTensor> inputList, outputList, tapList;
   std::vector<PlanKernel> kernelList;
   std::vector<ResumePoint> resumeList; // by word
   std::vector<bool> usedInputs;
+  std::vector<uint32_t> arenaWords; // in order
   const uint32_t *words = nullptr;
   uint32_t wordCount = 0;
   const char *strings = nullptr;

@@ -28,10 +28,15 @@ DevicePtr Context::outputAddress(uint32_t index) const {
                                                 : output.device.memory;
 }
 
+// The caller's arena is the first; what is known later has memory of its own.
+DevicePtr Context::arenaMemory(uint32_t arena) const {
+  return arena == 0 && options.arena ? options.arena : arenas[arena].memory;
+}
+
 DevicePtr Context::address(const Place &place) const {
   switch (place.space) {
   case Place::Arena:
-    return (options.arena ? options.arena : arena.memory) + place.offset;
+    return arenaMemory(place.arena) + place.offset;
   case Place::Weights:
     return owner->weights() + place.offset;
   case Place::Input:
@@ -129,11 +134,15 @@ Status Context::allocateBuffers() {
       CAMEO_RETURN_IF_ERROR(grow(inputs[i].device, work().inputBytes[i], plan().inputs()[i].name));
   for (uint32_t i = 0; i < outputs.size(); ++i)
     CAMEO_RETURN_IF_ERROR(allocateOutput(i));
-  if (options.arena && options.arenaBytes < work().arenaBytes)
+  return allocateArena(work());
+}
+
+Status Context::allocateArena(const WorkList &work) {
+  if (work.arena > 0 || !options.arena)
+    return grow(arenas[work.arena], work.arenaBytes, "intermediate values");
+  if (options.arenaBytes < work.arenaBytes)
     return failure(Code::InvalidArgument, "the arena has %llu bytes; these shapes need %llu",
-                   (unsigned long long)options.arenaBytes, (unsigned long long)work().arenaBytes);
-  if (!options.arena)
-    CAMEO_RETURN_IF_ERROR(grow(arena, work().arenaBytes, "intermediate values"));
+                   (unsigned long long)options.arenaBytes, (unsigned long long)work.arenaBytes);
   return {};
 }
 
@@ -299,11 +308,15 @@ void Context::swapStates() {
 
 // ---- Runs ---------------------------------------------------------------------------------------
 
+void Context::discardArena(const WorkList &work) {
+  if (work.arenaBytes)
+    device().discard(arenaMemory(work.arena), work.arenaBytes);
+}
+
 // Nothing of an earlier run may be read. Of an output in the caller's memory that is also an input
 // (a state), the contents do count.
 void Context::discardOldContents() {
-  if (work().arenaBytes)
-    device().discard(options.arena ? options.arena : arena.memory, work().arenaBytes);
+  discardArena(work());
   for (size_t i = 0; i < outputs.size(); ++i)
     if (outputs[i].binding.kind != Binding::Device && sizes[i])
       device().discard(outputs[i].device.memory, sizes[i]);
@@ -376,6 +389,8 @@ Status Context::forEachSegment(const std::function<Status(Prepared &segment)> &e
                      plan().name(), (unsigned long long)kMaxInstructions,
                      (unsigned long long)counts.waits);
     CAMEO_RETURN_IF_ERROR(shapeOutputs(*segment));
+    CAMEO_RETURN_IF_ERROR(allocateArena(segment->work));
+    discardArena(segment->work);
     CAMEO_RETURN_IF_ERROR(placeSegment(*segment));
     counts.launches += segment->work.launches.size();
     CAMEO_RETURN_IF_ERROR(enqueueSegment(*segment));

@@ -72,9 +72,14 @@ Status startState(const Plan &plan, const std::vector<PlanInput> &inputs, RunSta
     bool isRead = first && (tensor.flags & CAMEO_TENSOR_HOST);
     state.values.emplace_back(first, isRead ? first + bytes : first);
   }
-  for (const PlanTensor &output : plan.outputs())
-    state.outputs.push_back({false, {}, output.dims});
+  state.begin(plan);
   return {};
+}
+
+void RunState::begin(const Plan &plan) {
+  for (const PlanTensor &output : plan.outputs())
+    outputs.push_back({false, {}, output.dims});
+  arenas.assign(plan.arenaCount(), kUnsized);
 }
 
 RunState stateAfter(const WorkList &work, const void *fetched) {
@@ -91,7 +96,7 @@ RunState stateAfter(const WorkList &work, const void *fetched) {
 bool RunState::operator==(const RunState &other) const {
   return word == other.word && registers == other.registers && buffers == other.buffers &&
          shapes == other.shapes && values == other.values && outputs == other.outputs &&
-         arenaIsKnown == other.arenaIsKnown && arenaBytes == other.arenaBytes;
+         arenas == other.arenas && arena == other.arena;
 }
 
 namespace {
@@ -144,7 +149,8 @@ uint64_t RunState::hash() const {
 
 uint64_t RunState::bytes() const {
   uint64_t sum = sizeof(*this) + registers.size() * sizeof(int64_t) +
-                 buffers.size() * sizeof(Buffer) + outputs.size() * sizeof(OutputShape);
+                 buffers.size() * sizeof(Buffer) + outputs.size() * sizeof(OutputShape) +
+                 arenas.size() * sizeof(uint64_t);
   for (const Shape &shape : shapes)
     sum += sizeof shape + shape.size() * sizeof(int64_t);
   for (const std::vector<uint8_t> &read : values)
