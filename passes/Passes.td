@@ -346,7 +346,8 @@ def LowerOnnxToDispatches : Pass<"cameo-lower-onnx-to-dispatches", "::mlir::Modu
     Every operator becomes `kernel.dispatch`es or, where it only concerns shapes, arithmetic of the
     plan. Constants move into the weight pool (`rt.constant`). Tensors become signless; the ONNX
     element types stay on the entry function's arguments and results as `onnx.type`. Sizes are index
-    values; static ones fold to constants. All unsupported nodes are reported in one error.
+    values; static ones fold to constants. Numbers that shapes depend on and the device computes are read
+    back (`rt.fetch`). All unsupported nodes are reported in one error.
 
     ```mlir
     func.func @main(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
@@ -375,6 +376,7 @@ def LowerOnnxToDispatches : Pass<"cameo-lower-onnx-to-dispatches", "::mlir::Modu
   ];
   let statistics = [
     Statistic<"dispatches", "dispatches", "units of device work">,
+    Statistic<"fetches", "fetches", "values that are read back from the device">,
     Statistic<"constants", "weights", "entries of the weight pool">
   ];
 }

@@ -234,9 +234,9 @@ typedef enum CameoOpcode {
 
   CAMEO_OP_CHECK = 80, /* rc, s message, ra, rb: if rc is 0, fails with the message, in which {0}
                           and {1} stand for the integers ra and rb */
-  CAMEO_OP_OUTPUT_SHAPE = 81,  /* output index, rank, r...: in any segment, and once: the same again
+  CAMEO_OP_OUTPUT_SHAPE = 81, /* output index, rank, r...: in any segment, and once: the same again
                                   is allowed */
-  CAMEO_OP_ARENA_SIZE = 82,    /* r bytes: once a segment, before its buffers are used. Each ARENA_SIZE
+  CAMEO_OP_ARENA_SIZE = 82, /* r bytes: once a segment, before its buffers are used. Each ARENA_SIZE
                                   of the code has an arena of its own: buffers of one that is sized
                                   again are gone */
   CAMEO_OP_ARENA_REQUEST = 94, /* rd offset, r bytes, first step, last step: a buffer that is in use

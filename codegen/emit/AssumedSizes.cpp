@@ -45,6 +45,13 @@ void AssumedSizes::evaluate(Operation &op) {
     assumed = true;
     return set(dim, int64_t(kUnknownSize));
   }
+  if (auto fetch = dyn_cast<rt::FetchOp>(op)) {
+    assumed = true;
+    for (Value value : fetch.getValues())
+      if (value.getType().isInteger(64))
+        known[value] = Builder(op.getContext()).getI64IntegerAttr(kUnknownSize);
+    return;
+  }
   if (auto check = dyn_cast<rt::CheckOp>(op)) {
     auto holds = dyn_cast_or_null<IntegerAttr>(known.lookup(check.getCondition()));
     refused |= holds && holds.getValue().isZero();

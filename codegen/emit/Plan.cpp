@@ -43,6 +43,7 @@ private:
   LogicalResult emit(Operation &op);
   LogicalResult emitWeight(rt::GetConstantOp op);
   LogicalResult emitWrite(rt::WriteOp op);
+  LogicalResult emitFetch(rt::FetchOp op);
   LogicalResult emitLaunch(rt::LaunchOp op);
   void emitWork(rt::LaunchOp launch);
   void emitArena(rt::LayOutArenaOp op);
@@ -243,6 +244,20 @@ LogicalResult PlanEmitter::emitWrite(rt::WriteOp op) {
   return success();
 }
 
+LogicalResult PlanEmitter::emitFetch(rt::FetchOp op) {
+  FailureOr<uint32_t> type = dataType(op, op.getElement());
+  if (failed(type))
+    return failure();
+  SmallVector<uint32_t> words = {buffers.lookup(op.getSource()), *type, plan.constant(0),
+                                 static_cast<uint32_t>(op.getValues().size())};
+  for (Value value : op.getValues()) {
+    words.push_back(plan.newRegister());
+    scalars.set(value, words.back());
+  }
+  plan.op(CAMEO_OP_FETCH, words);
+  return success();
+}
+
 void PlanEmitter::emitArena(rt::LayOutArenaOp op) {
   for (auto [bytes, offset, first, last] :
        llvm::zip(op.getBytes(), op.getOffsets(), op.getFirst(), op.getLast()))
@@ -307,6 +322,8 @@ LogicalResult PlanEmitter::emit(Operation &op) {
     for (Value size : tap.getSizes())
       words.push_back(scalars.get(size));
     plan.op(CAMEO_OP_TAP, words);
+  } else if (auto fetch = dyn_cast<rt::FetchOp>(op)) {
+    return emitFetch(fetch);
   } else if (auto launch = dyn_cast<rt::LaunchOp>(op)) {
     return emitLaunch(launch);
   } else if (!isa<func::ReturnOp>(op)) {

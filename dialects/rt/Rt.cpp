@@ -424,6 +424,31 @@ LogicalResult TapOp::verify() {
   return success();
 }
 
+LogicalResult FetchOp::verify() {
+  Type element = getElement();
+  bool isReal = isa<FloatType>(element);
+  if (!element.isIntOrFloat() || (!element.isInteger(1) && element.getIntOrFloatBitWidth() < 8) ||
+      (isReal && element.getIntOrFloatBitWidth() < 16))
+    return emitOpError() << "reads elements of type " << element
+                         << ", which are not numbers by themselves";
+  for (Type type : getValues().getTypes())
+    if (isa<FloatType>(type) != isReal)
+      return emitOpError() << "gives " << type << " for elements of type " << element;
+  auto tensor = dyn_cast<RankedTensorType>(getSource().getType());
+  if (tensor &&
+      (!tensor.hasStaticShape() || tensor.getNumElements() != int64_t(getValues().size())))
+    return emitOpError() << "gives " << getValues().size() << " numbers of " << tensor;
+  return success();
+}
+
+/// Buffers hold one value after another: what is read of them depends on when.
+void FetchOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  if (!isa<BufferType>(getSource().getType()))
+    return;
+  effects.emplace_back(MemoryEffects::Read::get());
+  effects.emplace_back(MemoryEffects::Write::get());
+}
+
 LogicalResult ArenaSizeOp::verify() {
   if (!getLive() != !getSum())
     return emitOpError("states the live bytes or the sum of all bytes without the other");

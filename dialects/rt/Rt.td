@@ -172,6 +172,25 @@ def Rt_ReadOp : Rt_Op<"read", [Pure]> {
   let assemblyFormat = "$input `[` $position `]` attr-dict `:` type($input) `->` type($value)";
 }
 
+def Rt_FetchOp : Rt_Op<"fetch", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "the numbers of a tensor on the device, read back";
+  let description = [{
+    All elements in row-major order, each as `rt.read` gives it; `element` is their ONNX type. The plan
+    waits until the tensor is there, so that what it makes of the numbers, sizes and conditions, may
+    decide what it does next. Of a tensor this is a value like others; of a buffer, at stage `host`,
+    it is a step.
+    ```mlir
+    %n = rt.fetch %lengths as i64 : tensor<1xi64> -> i64
+    ```
+  }];
+  let arguments = (ins AnyTypeOf<[AnyRankedTensor, Rt_BufferType]>:$source, TypeAttr:$element);
+  let results = (outs Variadic<AnyTypeOf<[I64, F64]>>:$values);
+  let assemblyFormat = [{
+    $source `as` $element attr-dict `:` type($source) `->` type($values)
+  }];
+  let hasVerifier = 1;
+}
+
 def Rt_CheckOp : Rt_Op<"check"> {
   let summary = "fails the run with a message unless a condition holds";
   let description = [{

@@ -40,20 +40,22 @@ OpFoldResult BufferPlanner::bytesOf(const Memory &memory) {
   return mul(bytes, constant(memory.factor));
 }
 
-/// Gives everything in the arena its offset: as constants where all sizes are known, else by an
+/// Gives everything in the segment's arena its offset: as constants where all sizes are known, else by an
 /// instruction of the plan.
-LogicalResult BufferPlanner::layOut() {
-  builder.setInsertionPoint(block.getTerminator());
+LogicalResult BufferPlanner::layOut(unsigned number) {
+  Segment &segment = segments[number];
   SmallVector<unsigned> members;
   SmallVector<OpFoldResult> bytes;
   for (auto [i, memory] : llvm::enumerate(memories))
-    if (memory.kind == Memory::Arena && memory.first >= 0) {
+    if (memory.kind == Memory::Arena && memory.first >= 0 && memory.segment == number) {
       members.push_back(i);
       bytes.push_back(bytesOf(memory));
     }
+  if (members.empty() && number > 0)
+    return success();
   auto isKnown = [](OpFoldResult size) { return known(size).has_value(); };
   if (llvm::all_of(bytes, isKnown))
-    return layOutNow(members, bytes);
+    return layOutNow(segment, members, bytes);
   SmallVector<Value> sizes;
   SmallVector<int64_t> first, last;
   for (auto [i, size] : llvm::zip(members, bytes)) {
@@ -64,11 +66,12 @@ LogicalResult BufferPlanner::layOut() {
   auto op = builder.create<rt::LayOutArenaOp>(function.getLoc(), sizes, first, last);
   for (auto [i, offset] : llvm::zip(members, op.getOffsets()))
     memories[i].offset = offset;
-  arenaUse = {op.getArena(), op.getLive(), op.getSum()};
+  segment.arenaUse = {op.getArena(), op.getLive(), op.getSum()};
   return success();
 }
 
-LogicalResult BufferPlanner::layOutNow(ArrayRef<unsigned> members, ArrayRef<OpFoldResult> bytes) {
+LogicalResult BufferPlanner::layOutNow(Segment &segment, ArrayRef<unsigned> members,
+                                       ArrayRef<OpFoldResult> bytes) {
   std::vector<CameoArenaRequest> requests;
   for (auto [i, size] : llvm::zip(members, bytes))
     requests.push_back({static_cast<uint64_t>(*known(size)),
@@ -80,15 +83,24 @@ LogicalResult BufferPlanner::layOutNow(ArrayRef<unsigned> members, ArrayRef<OpFo
     return function.emitError("its intermediate values take more than 2^63 bytes");
   for (auto [i, offset] : llvm::zip(members, offsets))
     memories[i].offset = constant(offset);
-  arenaUse = {constant(use.arena_bytes), constant(use.live_bytes), constant(use.sum_bytes)};
-  auto number = [&](StringRef name, uint64_t bytes) {
-    return builder.getNamedAttr(name, builder.getI64IntegerAttr(bytes));
-  };
-  function->setAttr(kPlanMemoryAttr,
-                    builder.getDictionaryAttr({number("arena_bytes", use.arena_bytes),
-                                               number("live_max_bytes", use.live_bytes),
-                                               number("tensor_sum_bytes", use.sum_bytes)}));
+  segment.arenaUse = {constant(use.arena_bytes), constant(use.live_bytes), constant(use.sum_bytes)};
   return success();
+}
+
+/// What the arenas hold, where all of them are of known size.
+void BufferPlanner::setMemory() {
+  constexpr StringLiteral kNames[] = {"arena_bytes", "live_max_bytes", "tensor_sum_bytes"};
+  std::array<int64_t, 3> bytes = {};
+  for (const Segment &segment : segments)
+    for (auto [sum, part] : llvm::zip(bytes, segment.arenaUse)) {
+      if (part && !known(part))
+        return;
+      sum += part ? *known(part) : 0;
+    }
+  NamedAttrList list;
+  for (auto [name, number] : llvm::zip(kNames, bytes))
+    list.set(name, builder.getI64IntegerAttr(number));
+  function->setAttr(kPlanMemoryAttr, list.getDictionary(builder.getContext()));
 }
 
 /// The buffer of a memory, made at `user`, the first step that uses it.
@@ -129,10 +141,17 @@ static ArrayAttr shapesOf(rt::LaunchOp launch) {
   return Builder(launch.getContext()).getStrArrayAttr(texts);
 }
 
-void BufferPlanner::emit() {
-  Operation *end = block.getTerminator();
-  builder.setInsertionPoint(end);
+/// Sets the shapes of outputs whose sizes are there at `end`.
+void BufferPlanner::emitShapes(Operation *end) {
+  auto isThere = [&](OpFoldResult size) {
+    auto dynamic = dyn_cast<Value>(size);
+    Operation *op = dynamic ? dynamic.getDefiningOp() : nullptr;
+    return !op || op->isBeforeInBlock(end);
+  };
   for (auto [i, list] : llvm::enumerate(outputSizes)) {
+    if (shaped[i] || !llvm::all_of(list, isThere))
+      continue;
+    shaped.set(i);
     SmallVector<Value> values;
     // Of elements that share bytes the tensor has the bytes.
     if (auto shape = function.getResultAttrOfType<DenseI64ArrayAttr>(i, onnx::kShapeAttr))
@@ -143,46 +162,78 @@ void BufferPlanner::emit() {
         values.push_back(value(size));
     builder.create<rt::OutputShapeOp>(end->getLoc(), i, values);
   }
-  builder.create<rt::ArenaSizeOp>(end->getLoc(), value(arenaUse[0]), value(arenaUse[1]),
-                                  value(arenaUse[2]));
-  for (const Step &step : steps) {
-    if (!step.op) {
-      Value target = bufferAt(step.places[0], step.loc);
-      Value source = bufferAt(step.places[1], step.loc);
-      Value bytes = value(bytesOf(memoryOf(step.places[0])));
-      builder.create<rt::CopyOp>(step.loc, source, target, bytes);
-      continue;
-    }
-    if (auto from = dyn_cast<rt::FromScalarsOp>(step.op)) {
-      builder.create<rt::WriteOp>(
-          step.loc, bufferAt(step.places[0], step.loc),
-          TypeAttr::get(cast<RankedTensorType>(from.getType()).getElementType()), from.getValues());
-      continue;
-    }
-    if (auto tap = dyn_cast<rt::TapOp>(step.op)) {
-      SmallVector<Value> sizes;
-      for (OpFoldResult size : tapSizes[tap.getNumber()])
-        sizes.push_back(value(size));
-      builder.create<rt::TapOp>(step.loc, tap.getNumber(), bufferAt(step.places[0], step.loc),
-                                sizes);
-      continue;
-    }
-    auto launch = cast<rt::LaunchOp>(step.op);
-    SmallVector<Value> operands;
-    for (auto [place, operand] : llvm::zip(step.places, launch.getOperands_()))
-      operands.push_back(place < 0 ? operand : bufferAt(place, step.loc));
-    auto planned = builder.create<rt::LaunchOp>(
-        step.loc, TypeRange(), launch.getKernelAttr(), launch.getGrid(), launch.getShared(),
-        operands, launch.getOutputsAttr(), launch.getFlops(), launch.getBytes(),
-        launch.getFinishesAttr(), launch.getEstimateAttr());
-    planned->setDiscardableAttrs(launch->getDiscardableAttrDictionary());
-    if (step.inPlace.empty())
-      planned->removeAttr(rt::kInPlaceAttr);
-    else
-      planned->setAttr(rt::kInPlaceAttr, builder.getDenseI64ArrayAttr(step.inPlace));
-    planned->setAttr(kLaunchShapesAttr, shapesOf(launch));
+}
+
+/// What stands in front of a segment's steps.
+LogicalResult BufferPlanner::emitBeginning(unsigned number) {
+  Operation *end = segments[number].end;
+  builder.setInsertionPoint(end);
+  if (failed(layOut(number)))
+    return failure();
+  emitShapes(end);
+  const std::array<OpFoldResult, 3> &use = segments[number].arenaUse;
+  if (use[0])
+    builder.create<rt::ArenaSizeOp>(end->getLoc(), value(use[0]), value(use[1]), value(use[2]));
+  return success();
+}
+
+void BufferPlanner::emitStep(const Step &step) {
+  if (!step.op) {
+    Value target = bufferAt(step.places[0], step.loc);
+    Value source = bufferAt(step.places[1], step.loc);
+    Value bytes = value(bytesOf(memoryOf(step.places[0])));
+    builder.create<rt::CopyOp>(step.loc, source, target, bytes);
+    return;
   }
+  if (auto from = dyn_cast<rt::FromScalarsOp>(step.op)) {
+    builder.create<rt::WriteOp>(
+        step.loc, bufferAt(step.places[0], step.loc),
+        TypeAttr::get(cast<RankedTensorType>(from.getType()).getElementType()), from.getValues());
+    return;
+  }
+  if (auto tap = dyn_cast<rt::TapOp>(step.op)) {
+    SmallVector<Value> sizes;
+    for (OpFoldResult size : tapSizes[tap.getNumber()])
+      sizes.push_back(value(size));
+    builder.create<rt::TapOp>(step.loc, tap.getNumber(), bufferAt(step.places[0], step.loc), sizes);
+    return;
+  }
+  if (auto fetch = dyn_cast<rt::FetchOp>(step.op)) {
+    auto planned =
+        builder.create<rt::FetchOp>(step.loc, fetch.getResultTypes(),
+                                    bufferAt(step.places[0], step.loc), fetch.getElementAttr());
+    fetch.replaceAllUsesWith(planned.getResults());
+    return;
+  }
+  auto launch = cast<rt::LaunchOp>(step.op);
+  SmallVector<Value> operands;
+  for (auto [place, operand] : llvm::zip(step.places, launch.getOperands_()))
+    operands.push_back(place < 0 ? operand : bufferAt(place, step.loc));
+  auto planned = builder.create<rt::LaunchOp>(
+      step.loc, TypeRange(), launch.getKernelAttr(), launch.getGrid(), launch.getShared(), operands,
+      launch.getOutputsAttr(), launch.getFlops(), launch.getBytes(), launch.getFinishesAttr(),
+      launch.getEstimateAttr());
+  planned->setDiscardableAttrs(launch->getDiscardableAttrDictionary());
+  if (step.inPlace.empty())
+    planned->removeAttr(rt::kInPlaceAttr);
+  else
+    planned->setAttr(rt::kInPlaceAttr, builder.getDenseI64ArrayAttr(step.inPlace));
+  planned->setAttr(kLaunchShapesAttr, shapesOf(launch));
+}
+
+LogicalResult BufferPlanner::emit() {
+  shaped.resize(outputSizes.size());
+  unsigned segment = 0;
+  if (failed(emitBeginning(segment)))
+    return failure();
+  for (const Step &step : steps) {
+    emitStep(step);
+    if (isa_and_nonnull<rt::FetchOp>(step.op) && failed(emitBeginning(++segment)))
+      return failure();
+  }
+  setMemory();
   erase();
+  return success();
 }
 
 /// Takes the tensors away.

@@ -22,10 +22,7 @@ LogicalResult BufferPlanner::run() {
   if (failed(collect()))
     return failure();
   setMetadata();
-  if (failed(layOut()))
-    return failure();
-  emit();
-  return success();
+  return emit();
 }
 
 LogicalResult BufferPlanner::collect() {
@@ -58,6 +55,7 @@ LogicalResult BufferPlanner::collect(Operation &op) {
       .Case([&](rt::StorageOp storage) { return bindNew(storage); })
       .Case([&](rt::ViewOp view) { return collectView(view); })
       .Case([&](rt::TapOp tap) { return collectTap(tap); })
+      .Case([&](rt::FetchOp fetch) { return collectFetch(fetch); })
       .Case([&](rt::AssembleOp assemble) {
         bind(assemble, placeOf.at(assemble.getStorage()));
         return success();
@@ -322,7 +320,23 @@ LogicalResult BufferPlanner::collectTap(rt::TapOp tap) {
   return success();
 }
 
+LogicalResult BufferPlanner::collectFetch(rt::FetchOp fetch) {
+  auto source = placeOf.find(fetch.getSource());
+  // Nobody has written it: its values may be anything.
+  FailureOr<unsigned> place =
+      source == placeOf.end() ? newMemory(Memory::Arena, fetch.getSource()) : source->second;
+  if (failed(place))
+    return failure();
+  if (places[*place].view && !rt::layoutOf(fetch.getSource())->isContiguous)
+    return fetch.emitError("reads several pieces of another tensor");
+  useAt(*place, steps.size());
+  steps.push_back({fetch, fetch.getLoc(), {int(*place)}});
+  segments.push_back({fetch});
+  return success();
+}
+
 LogicalResult BufferPlanner::collectReturn(func::ReturnOp op) {
+  segments.push_back({op});
   for (auto [i, result] : llvm::enumerate(op.getOperands())) {
     if (!isa<RankedTensorType>(result.getType()))
       return op.emitError() << "output " << i << " is not a ranked tensor";
@@ -392,7 +406,7 @@ FailureOr<BufferPlanner::Memory> BufferPlanner::memoryFor(Memory::Kind kindOfMem
   if (!kind || !onnx::elementBytes(*kind))
     return emitError(tensor.getLoc())
            << "a buffer cannot hold elements of type " << type.getElementType();
-  Memory memory{kindOfMemory, index, {}, 1, {}, -1, -1, {}};
+  Memory memory{kindOfMemory, index, {}, 1, {}, -1, -1, 0, {}};
   memory.factor = onnx::elementBytes(*kind);
   for (OpFoldResult size : *known) {
     if (auto dynamic = dyn_cast<Value>(size)) {
@@ -428,8 +442,10 @@ void BufferPlanner::useAt(int place, int64_t step) {
   if (place < 0)
     return;
   Memory &used = memoryOf(place);
-  if (used.first < 0)
+  if (used.first < 0) {
     used.first = step;
+    used.segment = segments.size();
+  }
   used.last = step;
 }
 

@@ -51,6 +51,7 @@ private:
     int64_t factor = 0;
     llvm::SmallVector<mlir::Value> dims;
     int64_t first = -1, last = -1; // steps
+    unsigned segment = 0;          // of the first one
     mlir::OpFoldResult offset;     // in the arena, bytes
   };
   /// What is written by itself: a memory, or a view of what is assembled in one. Those in the same
@@ -69,10 +70,18 @@ private:
   };
   /// What the plan does, in order.
   struct Step {
-    mlir::Operation *op; // rt.launch, rt.from_scalars, rt.tap; null for a copy
+    mlir::Operation *op; // rt.launch, rt.from_scalars, rt.tap, rt.fetch; null for a copy
     mlir::Location loc;
     llvm::SmallVector<int> places; // a launch's operands, -1 for scalars; else target, source
     llvm::SmallVector<int64_t> inPlace = {}; // a launch's pairs of one place: rt::kInPlaceAttr
+  };
+
+  /// What the plan does from one fetch to the next, which it waits for. Its sizes are known when it begins, so
+  /// that it has an arena of its own for values that are made in it.
+  struct Segment {
+    mlir::Operation *end; // the fetch, or the function's end
+    /// The arena's bytes, the most live ones, their sum; null where there is nothing in it.
+    std::array<mlir::OpFoldResult, 3> arenaUse = {};
   };
 
   llvm::LogicalResult collect();
@@ -86,6 +95,7 @@ private:
   llvm::LogicalResult collectReturn(mlir::func::ReturnOp op);
   void takeTaps();
   llvm::LogicalResult collectTap(rt::TapOp tap);
+  llvm::LogicalResult collectFetch(rt::FetchOp fetch);
   llvm::FailureOr<Sizes> checkCast(mlir::tensor::CastOp op);
   void setMetadata();
   mlir::DictionaryAttr describe(llvm::StringRef fallback, mlir::DictionaryAttr attributes,
@@ -120,10 +130,14 @@ private:
   void useAt(int place, int64_t step);
   void addCopy(mlir::Location loc, unsigned target, unsigned source);
 
-  llvm::LogicalResult layOut();
-  llvm::LogicalResult layOutNow(llvm::ArrayRef<unsigned> members,
+  llvm::LogicalResult emit();
+  llvm::LogicalResult emitBeginning(unsigned segment);
+  void emitShapes(mlir::Operation *end);
+  void emitStep(const Step &step);
+  llvm::LogicalResult layOut(unsigned segment);
+  llvm::LogicalResult layOutNow(Segment &segment, llvm::ArrayRef<unsigned> members,
                                 llvm::ArrayRef<mlir::OpFoldResult> bytes);
-  void emit();
+  void setMemory();
   void erase();
   mlir::Value buffer(unsigned memory, mlir::Location user);
   mlir::Value bufferAt(unsigned place, mlir::Location user);
@@ -152,7 +166,8 @@ private:
   llvm::SmallVector<Sizes> outputSizes, tapSizes;
   llvm::SmallVector<mlir::Attribute> inputs, outputs, taps; // metadata
   llvm::DenseSet<unsigned> hostInputs;
-  std::array<mlir::OpFoldResult, 3> arenaUse; // the arena's bytes, the most live ones, their sum
+  llvm::SmallVector<Segment, 1> segments;
+  llvm::BitVector shaped; // outputs whose shapes the plan has set
   mlir::Operation *firstOp = nullptr;
 };
 

@@ -18,7 +18,7 @@ static constexpr StringLiteral kOurBug = "; this is a bug in Cameo";
 
 /// A step is what the device does.
 static bool isStep(Operation &op) {
-  return isa<rt::LaunchOp, rt::CopyOp, rt::WriteOp, rt::TapOp>(op);
+  return isa<rt::LaunchOp, rt::CopyOp, rt::WriteOp, rt::TapOp, rt::FetchOp>(op);
 }
 
 /// The buffer that a buffer is a part of, or the buffer itself.
@@ -63,10 +63,10 @@ static std::string describeStep(Operation *op, int64_t step) {
   return text + "'" + op->getName().getStringRef().str() + "'";
 }
 
-/// All buffers of the arena that a step has, in the order of their first steps.
-static std::vector<ArenaUse> arenaUses(func::FuncOp plan) {
-  std::vector<ArenaUse> uses;
-  llvm::DenseMap<Value, size_t> numbers;
+/// All buffers that a step has of the arena of each segment, in the order of their first steps.
+static std::vector<std::vector<ArenaUse>> arenaUses(func::FuncOp plan) {
+  std::vector<std::vector<ArenaUse>> arenas(1);
+  llvm::DenseMap<Value, std::pair<size_t, size_t>> numbers; // of the arena, and in it
   int64_t step = 0;
   for (Operation &op : plan.getBody().front()) {
     if (!isStep(op))
@@ -78,16 +78,19 @@ static std::vector<ArenaUse> arenaUses(func::FuncOp plan) {
       auto view = whole.getDefiningOp<rt::ArenaViewOp>();
       if (!view)
         continue;
-      auto [number, isNew] = numbers.try_emplace(whole, uses.size());
+      auto [number, isNew] = numbers.try_emplace(whole, arenas.size() - 1, arenas.back().size());
+      auto [arena, place] = number->second;
       if (isNew)
-        uses.push_back({view, &op, &op, step, step});
-      ArenaUse &use = uses[number->second];
+        arenas.back().push_back({view, &op, &op, step, step});
+      ArenaUse &use = arenas[arena][place];
       use.lastOp = &op;
       use.last = step;
     }
     ++step;
+    if (isa<rt::FetchOp>(op))
+      arenas.emplace_back();
   }
-  return uses;
+  return arenas;
 }
 
 static LogicalResult reportOverlap(const ArenaUse &live, const ArenaUse &other,
@@ -164,9 +167,8 @@ static LogicalResult verifyRequest(const ArenaUse &use, const ArenaUse *before) 
   return success();
 }
 
-LogicalResult cameo::verifyArena(func::FuncOp plan) {
+static LogicalResult verifyArena(std::vector<ArenaUse> &uses) {
   std::vector<ArenaUse> placed;
-  std::vector<ArenaUse> uses = arenaUses(plan);
   llvm::DenseMap<Value, const ArenaUse *> requests; // by offset, the last one
   for (ArenaUse &use : uses) {
     std::optional<int64_t> bytes = getConstantIntValue(use.view.getBytes());
@@ -196,6 +198,13 @@ LogicalResult cameo::verifyArena(func::FuncOp plan) {
   return verifyPlaces(placed);
 }
 
+LogicalResult cameo::verifyArena(func::FuncOp plan) {
+  for (std::vector<ArenaUse> &uses : arenaUses(plan))
+    if (failed(::verifyArena(uses)))
+      return failure();
+  return success();
+}
+
 //===-- Values --------------------------------------------------------------------------------===//
 
 PlannedValues::PlannedValues(func::FuncOp function) {
@@ -222,6 +231,8 @@ void PlannedValues::add(Operation &op) {
   } else if (auto from = dyn_cast<rt::FromScalarsOp>(op)) {
     scalars.push_back(newValue(op.getLoc()));
     contents[from] = {scalars.back()};
+  } else if (auto fetch = dyn_cast<rt::FetchOp>(op)) {
+    fetched.push_back(contents.lookup(fetch.getSource()).value);
   } else if (auto storage = dyn_cast<rt::StorageOp>(op)) {
     contents[storage] = {newValue(op.getLoc()), true};
   } else if (auto assemble = dyn_cast<rt::AssembleOp>(op)) {
@@ -291,7 +302,7 @@ private:
   /// Values that buffers held before the last launch wrote to them.
   llvm::SmallDenseMap<Value, int> before;
   llvm::SmallDenseMap<int64_t, Value> outputs;
-  size_t launches = 0, scalars = 0;
+  size_t launches = 0, scalars = 0, fetches = 0;
 };
 
 LogicalResult PlannedValues::Run::read(Operation &op, Value buffer, int value, bool maybeBefore) {
@@ -356,15 +367,20 @@ LogicalResult PlannedValues::Run::step(Operation &op) {
     return tap.getNumber() < planned.taps.size()
                ? read(op, tap.getValue(), planned.taps[tap.getNumber()])
                : disagree(&op);
+  } else if (auto fetch = dyn_cast<rt::FetchOp>(op)) {
+    const int *value = next(planned.fetched.data(), planned.fetched.size(), fetches);
+    return value ? read(op, fetch.getSource(), *value) : disagree(&op);
   }
   return success();
 }
 
 LogicalResult PlannedValues::Run::end(func::FuncOp plan) {
-  if (launches != planned.launches.size() || scalars != planned.scalars.size())
-    return plan.emitError() << "has " << launches << " launches and " << scalars
-                            << " writes of numbers, and had " << planned.launches.size() << " and "
-                            << planned.scalars.size() << " before it was planned" << kOurBug;
+  if (launches != planned.launches.size() || scalars != planned.scalars.size() ||
+      fetches != planned.fetched.size())
+    return plan.emitError() << "has " << launches << " launches, " << scalars
+                            << " writes of numbers and " << fetches << " fetches, and had "
+                            << planned.launches.size() << ", " << planned.scalars.size() << " and "
+                            << planned.fetched.size() << " before it was planned" << kOurBug;
   for (auto [i, value] : llvm::enumerate(planned.outputs)) {
     int holds = held.try_emplace(outputs.lookup(i), kNothing).first->second;
     if (value != kNothing && holds != value)

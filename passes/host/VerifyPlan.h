@@ -10,7 +10,7 @@
 
 namespace cameo {
 
-/// A planned entry function is wrong if two values of the arena are in use at the same time and share a
+/// A planned entry function is wrong if two values of one segment's arena are in use at the same time and share a
 /// byte. A value is in use from the first step that has its buffer, or a part of it, to the last.
 /// Where sizes are known only at run time, what `rt.lay_out_arena` is told covers these steps.
 /// Takes n log n. Fails after a diagnostic.
@@ -56,7 +56,7 @@ private:
   llvm::DenseMap<mlir::Value, Content> contents;
   llvm::DenseMap<mlir::Attribute, int> constants; // by symbol
   std::vector<Launch> launches;                   // in their order
-  llvm::SmallVector<int> inputs, outputs, taps, scalars;
+  llvm::SmallVector<int> inputs, outputs, taps, scalars, fetched;
 
   class Run;
 };

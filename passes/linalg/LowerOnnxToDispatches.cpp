@@ -41,10 +41,24 @@ struct LowerOnnxToDispatches : impl::LowerOnnxToDispatchesBase<LowerOnnxToDispat
           op.erase();
     if (functions.empty())
       return;
+    noteFetches();
     getOperation().walk(
         [&](kernel::DispatchOp) { count(&getContext(), getArgument(), "dispatches"); });
     count(&getContext(), getArgument(), "weights",
           llvm::range_size(getOperation().getOps<rt::ConstantOp>()));
+  }
+
+  /// Says where a run waits for the device.
+  void noteFetches() {
+    rt::Ledger ledger(getOperation());
+    getOperation().walk([&](rt::FetchOp fetch) {
+      size_t numbers = fetch.getValues().size();
+      ledger.chosen("fetch", fetch.getLoc(),
+                    std::to_string(numbers) + (numbers == 1 ? " number is" : " numbers are") +
+                        " read back from the device, which sizes depend on: each run waits for "
+                        "that, some 20 us");
+      count(&getContext(), getArgument(), "fetches");
+    });
   }
 
   /// Variants are copies of what has been lowered; there would be as many weights as variants.

@@ -17,7 +17,9 @@ namespace cameo {
 
 Lowering::Lowering(ModuleOp module)
     : module(module), b(module.getContext()), plan(b, refusals), build(module, b, plan),
-      shapes(plan, refusals) {}
+      shapes(plan, refusals) {
+  plan.tensorOf = [this](Value value) { return values.at(value).tensor; };
+}
 
 //===-- Operands and results ------------------------------------------------------------------===//
 

@@ -32,6 +32,18 @@ OpFoldResult PlanSizes::read(Value input, int64_t position, bool real) {
   return number;
 }
 
+onnx::Sizes PlanSizes::fetch(Value tensor, int64_t count, bool real) {
+  SmallVector<Type> types(count, real ? Type(b.getF64Type()) : b.getI64Type());
+  auto numbers =
+      b.create<rt::FetchOp>(location(), types, tensorOf(tensor), onnx::elementType(tensor));
+  onnx::Sizes sizes;
+  for (Value number : numbers.getValues())
+    sizes.push_back(
+        real ? number
+             : b.create<arith::IndexCastOp>(location(), b.getIndexType(), number).getResult());
+  return sizes;
+}
+
 StringAttr PlanSizes::nameOf(OpFoldResult ofr) const {
   auto value = dyn_cast_if_present<Value>(ofr);
   return value ? names.lookup(value) : StringAttr();

@@ -24,6 +24,9 @@ public:
   /// The tensor of the plan that an input of the model has become.
   void setInput(mlir::Value input, mlir::Value tensor) { inputs[input] = tensor; }
   mlir::OpFoldResult read(mlir::Value input, int64_t position, bool real) override;
+  /// Gives the tensor of the plan that a value of the model has become, where the value was lowered.
+  std::function<mlir::Value(mlir::Value)> tensorOf;
+  onnx::Sizes fetch(mlir::Value tensor, int64_t count, bool real) override;
   mlir::StringAttr nameOf(mlir::OpFoldResult value) const override;
 
   /// An SSA value of an OpFoldResult, in the plan.

@@ -89,11 +89,11 @@ private:
   std::vector<Place> buffers;
   std::vector<Value> values;
   std::vector<CameoArenaRequest> requests;
-  std::vector<uint32_t> requestOffsets; // registers
-  std::vector<uint64_t> arenas; // RunState::arenas
-  uint32_t arena = 0;           // the one that was sized last
+  std::vector<uint32_t> requestOffsets;            // registers
+  std::vector<uint64_t> arenas;                    // RunState::arenas
+  uint32_t arena = 0;                              // the one that was sized last
   bool arenaIsSized = false, arenaLaidOut = false; // in this segment
-  const char *nextNodes = nullptr; // of the launch to come
+  const char *nextNodes = nullptr;                 // of the launch to come
   double nextFlops = -1, nextBytes = -1;
   uint64_t workBytes = 0;
   uint32_t at;

@@ -94,7 +94,8 @@ void Plan::findArenas() {
 }
 
 uint32_t Plan::arenaAt(uint32_t word) const {
-  return uint32_t(std::lower_bound(arenaWords.begin(), arenaWords.end(), word) - arenaWords.begin());
+  return uint32_t(std::lower_bound(arenaWords.begin(), arenaWords.end(), word) -
+                  arenaWords.begin());
 }
 
 Status Plan::parseTables(const uint8_t *data, uint64_t size) {

@@ -238,9 +238,26 @@ TEST_F(ShapeRules, ShapesOfShapes) {
   EXPECT_TRUE(refusals.problems().empty());
 }
 
-TEST_F(ShapeRules, WhatIsComputedOnTheDeviceIsNoShape) {
-  EXPECT_EQ(inferred("%i = onnx.Cast(%0) {to = 7 : i64} : (tensor<*xf32>) -> tensor<2xi64>\n"
-                     "%y = onnx.ConstantOfShape(%i) : (tensor<2xi64>) -> tensor<*xf32>",
+TEST_F(ShapeRules, WhatTheDeviceComputesIsReadBack) {
+  // Beside what the host knows, as far as that goes.
+  Names names =
+      inferred("%s = onnx.Shape(%0) : (tensor<*xf32>) -> tensor<1xi64>\n"
+               "%p = onnx.MatMul(%1, %1) : (tensor<*xf32>, tensor<*xf32>) -> tensor<1x1xf32>\n"
+               "%m = onnx.Cast(%p) {to = 7 : i64} : (tensor<1x1xf32>) -> tensor<1x1xi64>\n"
+               "%a = onnx.Constant() {value = dense<0> : tensor<1xi64>} : () -> tensor<1xi64>\n"
+               "%q = onnx.Squeeze(%m, %a) : (tensor<1x1xi64>, tensor<1xi64>) -> tensor<1xi64>\n"
+               "%c = onnx.Concat(%s, %q) {axis = 0 : i64} : (tensor<1xi64>, tensor<1xi64>) -> "
+               "tensor<2xi64>\n"
+               "%y = onnx.ConstantOfShape(%c) : (tensor<2xi64>) -> tensor<*xf32>",
+               {sizes({"N"}), sizes({"1", "1"})});
+  ASSERT_EQ(names.size(), 2u);
+  EXPECT_EQ(names[0], "N");
+  EXPECT_TRUE(refusals.problems().empty());
+}
+
+TEST_F(ShapeRules, ListsOfUnknownLengthAreNoShape) {
+  EXPECT_EQ(inferred("%i = onnx.Cast(%0) {to = 7 : i64} : (tensor<*xf32>) -> tensor<?xi64>\n"
+                     "%y = onnx.ConstantOfShape(%i) : (tensor<?xi64>) -> tensor<*xf32>",
                      {sizes({"N"})}),
             Names{});
   ASSERT_EQ(refusals.problems().size(), 1u);

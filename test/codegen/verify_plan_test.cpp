@@ -144,8 +144,8 @@ TEST_F(VerifyPlan, AnOutputIsNotThere) {
 
 TEST_F(VerifyPlan, AStepIsMissing) {
   EXPECT_EQ(verify(kChain, [&](func::FuncOp plan) { launch(plan, 3).erase(); }),
-            "has 3 launches and 0 writes of numbers, and had 4 and 0 before it was planned; this "
-            "is a bug in Cameo\n");
+            "has 3 launches, 0 writes of numbers and 0 fetches, and had 4, 0 and 0 before it was "
+            "planned; this is a bug in Cameo\n");
 }
 
 /// y is updated where it is, after a copy; x is an output, too.

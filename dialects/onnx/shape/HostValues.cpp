@@ -10,6 +10,8 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
+#include <numeric>
+
 using namespace mlir;
 
 namespace cameo::onnx {
@@ -114,6 +116,64 @@ FailureOr<Sizes> HostValues::tryValues(Value wanted, int64_t limit) {
   return known->second;
 }
 
+static int64_t elementsOf(ArrayRef<int64_t> shape) {
+  return std::accumulate(shape.begin(), shape.end(), int64_t(1), std::multiplies<>());
+}
+
+/// True of what the device computes, if it is a few numbers that can be read one by one.
+bool HostValues::mayFetch(Value value, int64_t limit) {
+  Operation *op = value.getDefiningOp();
+  std::optional<Sizes> sizes = op && !refusals.contains(op) ? shapes.find(value) : std::nullopt;
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!sizes || !type || isa<ConstantOp>(op))
+    return false;
+  Type element = type.getElementType();
+  if (!element.isIntOrFloat() || (!element.isInteger(1) && element.getIntOrFloatBitWidth() < 8) ||
+      (isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 16))
+    return false;
+  FailureOr<SmallVector<int64_t>> shape = hostShape(*sizes);
+  int64_t most = std::min<int64_t>(limit, kMaxHostReads);
+  return succeeded(shape) && elementsOf(*shape) <= most;
+}
+
+/// Reads back what the value is made of, so that the host goes on from there and knows what does not come from the
+/// device; where that is too much, the value itself.
+FailureOr<Sizes> HostValues::fetch(Value wanted, int64_t limit) {
+  SmallVector<Value> visited{wanted};
+  llvm::DenseSet<Value> seen{wanted};
+  SmallVector<Value> leaves;
+  bool areAll = true; // leaves that can be fetched
+  for (size_t i = 0; i < visited.size(); ++i) {
+    Value value = visited[i];
+    Operation *op = value.getDefiningOp();
+    if (!isa_and_nonnull<HostValueInterface>(op)) {
+      areAll &= mayFetch(value, limit);
+      leaves.push_back(value);
+      continue;
+    }
+    for (Value operand : op->getOperands())
+      if (!isAbsent(operand) && failed(tryValues(operand, limit)) && seen.insert(operand).second)
+        visited.push_back(operand);
+  }
+  auto read = [&](Value value) {
+    bool isReal = isa<FloatType>(elementType(value));
+    int64_t count = elementsOf(*hostShape(*shapes.find(value)));
+    cache[value] = shapes.sizes.fetch(value, count, isReal);
+  };
+  if (areAll && !leaves.empty()) {
+    for (Value leaf : leaves)
+      read(leaf);
+    for (Value value : visited)
+      failures.erase(value);
+    if (FailureOr<Sizes> result = tryValues(wanted, limit); succeeded(result))
+      return result;
+  }
+  if (!mayFetch(wanted, limit))
+    return failure();
+  read(wanted);
+  return cache.at(wanted);
+}
+
 /// Why a value is not known on the host: the first thing on its way that is computed elsewhere.
 /// Empty where that is a node that is refused anyway.
 std::string HostValues::describeDeviceValue(Value value) {
@@ -158,6 +218,8 @@ FailureOr<Sizes> HostValues::values(Operation *op, unsigned operand, int64_t lim
                                 typeText(op->getOperand(operand).getType()) +
                                 "; it must have one dimension");
   FailureOr<Sizes> result = tryValues(op->getOperand(operand), limit);
+  if (failed(result))
+    result = fetch(op->getOperand(operand), limit);
   if (succeeded(result))
     return result;
   std::string where = describeDeviceValue(op->getOperand(operand));
@@ -165,11 +227,11 @@ FailureOr<Sizes> HostValues::values(Operation *op, unsigned operand, int64_t lim
     refusals.hide(op);
     return failure();
   }
-  return refusals.add(op,
-                      inputText(op, operand) + " must be known on the host, but " + where +
-                          "; nearest supported: a constant, a value computed from shapes, or an "
-                          "input of the model of rank 2 or less and of fixed shape with at most " +
-                          Twine(std::min<int64_t>(limit, kMaxHostReads)) + " numbers");
+  return refusals.add(
+      op, inputText(op, operand) + " must be known on the host, but " + where +
+              "; nearest supported: a constant, a value computed from shapes or on the "
+              "device, or an input of the model of rank 2 or less; of fixed shape with at most " +
+              Twine(std::min<int64_t>(limit, kMaxHostReads)) + " numbers");
 }
 
 //===-- Host tensors --------------------------------------------------------------------------===//

@@ -9,13 +9,14 @@ namespace cameo::onnx {
 
 class Shapes;
 
-/// A value is known from a constant, from shapes, or read from an input of the model.
+/// A value is known from a constant, from shapes, or read from an input of the model; where all else fails and it
+/// is needed, the device's numbers are read back.
 class HostValues {
 public:
   HostValues(Shapes &shapes, Refusals &refusals) : shapes(shapes), refusals(refusals) {}
 
-  /// The values of an operand in row-major order, at most `limit`; failure, refused for `op`, where
-  /// they are computed on the device or too many.
+  /// The values of an operand in row-major order, at most `limit`, read back where the device computes them;
+  /// failure, refused for `op`, where they are too many, or nobody knows how many.
   mlir::FailureOr<Sizes> values(mlir::Operation *op, unsigned operand, int64_t limit = 4096);
   /// The same of any value, without a refusal.
   mlir::FailureOr<Sizes> tryValues(mlir::Value value, int64_t limit = 4096);
@@ -25,6 +26,8 @@ private:
   void evaluate(mlir::Value value, int64_t limit);
   mlir::FailureOr<Sizes> readInput(mlir::BlockArgument argument, int64_t limit);
   std::string describeDeviceValue(mlir::Value value);
+  bool mayFetch(mlir::Value value, int64_t limit);
+  mlir::FailureOr<Sizes> fetch(mlir::Value value, int64_t limit);
 
   /// The most numbers of an input that are read.
   static constexpr int64_t kMaxHostReads = 1024;

@@ -20,6 +20,13 @@ OpFoldResult SymbolicSizes::read(Value input, int64_t position, bool) {
   return DistinctAttr::create(Builder(input.getContext()).getI64IntegerAttr(position));
 }
 
+Sizes SymbolicSizes::fetch(Value tensor, int64_t count, bool real) {
+  Sizes numbers;
+  for (int64_t i = 0; i < count; ++i)
+    numbers.push_back(read(tensor, i, real));
+  return numbers;
+}
+
 StringAttr SymbolicSizes::nameOf(OpFoldResult value) const {
   return dyn_cast_if_present<StringAttr>(dyn_cast<Attribute>(value));
 }

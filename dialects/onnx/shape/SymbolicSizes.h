@@ -18,6 +18,7 @@ public:
   static mlir::OpFoldResult size(mlir::StringAttr name);
 
   mlir::OpFoldResult read(mlir::Value input, int64_t position, bool real) override;
+  Sizes fetch(mlir::Value tensor, int64_t count, bool real) override;
   mlir::StringAttr nameOf(mlir::OpFoldResult value) const override;
 
   /// True of a node that a run has to check.

@@ -350,3 +350,35 @@ func.func @UndeclaredAttribute() attributes {rt.speed = 1} {
 func.func @AttributeOfAnotherType() attributes {rt.memory = 1} {
   return
 }
+
+// -----
+
+func.func @FetchOfNibbles(%x: tensor<2xi4>) {
+  // expected-error @below {{reads elements of type 'i4', which are not numbers by themselves}}
+  %0:2 = rt.fetch %x as i4 : tensor<2xi4> -> i64, i64
+  return
+}
+
+// -----
+
+func.func @FetchOfFloats(%x: tensor<1xf32>) {
+  // expected-error @below {{gives 'i64' for elements of type 'f32'}}
+  %0 = rt.fetch %x as f32 : tensor<1xf32> -> i64
+  return
+}
+
+// -----
+
+func.func @FetchOfMore(%x: tensor<2xi64>) {
+  // expected-error @below {{gives 1 numbers of 'tensor<2xi64>'}}
+  %0 = rt.fetch %x as i64 : tensor<2xi64> -> i64
+  return
+}
+
+// -----
+
+func.func @FetchOfAny(%x: tensor<?xi64>) {
+  // expected-error @below {{gives 1 numbers of 'tensor<?xi64>'}}
+  %0 = rt.fetch %x as i64 : tensor<?xi64> -> i64
+  return
+}
