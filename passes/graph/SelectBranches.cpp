@@ -58,7 +58,7 @@ std::string ControlFlow::whyNotSelected(onnx::IfOp op, const Selection &selectio
     if (walk.refusals.contains(inner) && !isKnownList(inner))
       return condition;
     if (walk.sizes.isCheckedAtRunTime(inner))
-      return condition + "; node '" + nodeName(inner).str() +
+      return condition + "; node '" + onnx::nodeText(inner).str() +
              "' of a branch checks sizes while it runs, which the other one need not have";
   }
   unsigned count = op->getNumResults();
