@@ -44,9 +44,10 @@ namespace {
 /// An error about an option, or about the samples or the cache that one names, begins with it.
 bool isOfUsage(const CompileMessage &message) {
   return message.severity == CompileMessage::Severity::Error &&
-         llvm::any_of(ArrayRef<StringRef>{"--", "samples '", "calibration"}, [&](StringRef prefix) {
-           return StringRef(message.text).starts_with(prefix);
-         });
+         llvm::any_of(
+             ArrayRef<StringRef>{"--", "samples '", "calibration cache '",
+                                 "calibration: no sample"},
+             [&](StringRef prefix) { return StringRef(message.text).starts_with(prefix); });
 }
 
 /// Whether the system has refused to read or write.
