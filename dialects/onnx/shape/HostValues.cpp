@@ -151,9 +151,17 @@ FailureOr<Sizes> HostValues::fetch(Value wanted, int64_t limit) {
       leaves.push_back(value);
       continue;
     }
-    for (Value operand : op->getOperands())
-      if (!isAbsent(operand) && failed(tryValues(operand, limit)) && seen.insert(operand).second)
+    bool isKnown = true;
+    for (Value operand : op->getOperands()) {
+      if (isAbsent(operand) || succeeded(tryValues(operand, limit)))
+        continue;
+      isKnown = false;
+      if (seen.insert(operand).second)
         visited.push_back(operand);
+    }
+    // What the host does not make of numbers that it knows, as a quotient by 0, the device would not make better.
+    if (isKnown)
+      return failure();
   }
   auto read = [&](Value value) {
     bool isReal = isa<FloatType>(elementType(value));
