@@ -150,14 +150,44 @@ llvm::Error Runner::bindOutputs(std::vector<HostTensor> &results) {
     result.type = port.type;
     result.shape.resize(port.shape.size());
     uint64_t bytes = 0;
-    if (llvm::Error error = errorOf(cameo_context_get_output_shape(context, i, result.shape.size(),
-                                                                   result.shape.data(), nullptr)))
+    int32_t isExact = 1;
+    if (llvm::Error error = errorOf(cameo_context_get_output_bound(
+            context, i, result.shape.size(), result.shape.data(), nullptr, &isExact)))
       return error;
+    if (!isExact) { // its values are fetched when there is a shape
+      CAMEO_INIT(cameo_binding, none);
+      if (llvm::Error error = errorOf(cameo_context_bind_output(context, i, &none)))
+        return error;
+      continue;
+    }
     if (llvm::Error error = errorOf(cameo_context_get_bytes(context, CAMEO_OUTPUT, i, &bytes)))
       return error;
     result.bytes.resize(bytes);
     cameo_binding binding = bindingOf(result.bytes);
     if (llvm::Error error = errorOf(cameo_context_bind_output(context, i, &binding)))
+      return error;
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error Runner::readOutputs(std::vector<HostTensor> &results) {
+  for (auto [i, result] : llvm::enumerate(results)) {
+    int32_t isExact = 1;
+    if (llvm::Error error =
+            errorOf(cameo_context_get_output_bound(context, i, 0, nullptr, nullptr, &isExact)))
+      return error;
+    if (isExact)
+      continue;
+    void *data = nullptr;
+    uint64_t bytes = 0;
+    if (llvm::Error error = errorOf(cameo_context_get_output_shape(context, i, result.shape.size(),
+                                                                   result.shape.data(), nullptr)))
+      return error;
+    if (llvm::Error error = errorOf(cameo_context_output_memory(context, i, &data, &bytes)))
+      return error;
+    result.bytes.resize(bytes);
+    if (llvm::Error error = errorOf(cameo_device_copy(
+            device, result.bytes.data(), CAMEO_MEMORY_HOST, data, CAMEO_MEMORY_DEVICE, bytes)))
       return error;
   }
   return llvm::Error::success();
@@ -235,6 +265,8 @@ llvm::Expected<std::vector<HostTensor>> Runner::runWith(llvm::ArrayRef<HostTenso
   if (listener.error)
     return std::move(listener.error);
   if (llvm::Error error = errorOf(status))
+    return std::move(error);
+  if (llvm::Error error = readOutputs(results))
     return std::move(error);
   return std::move(results);
 }

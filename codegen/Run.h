@@ -114,6 +114,8 @@ private:
                                                   cameo_memory memory, TapFunction onTap);
   llvm::Error bindInputs(llvm::ArrayRef<HostTensor> given);
   llvm::Error bindOutputs(std::vector<HostTensor> &results);
+  /// Those whose shapes the run has decided.
+  llvm::Error readOutputs(std::vector<HostTensor> &results);
   static cameo_status showTap(void *user, const cameo_tap *tap);
 
   std::unique_ptr<llvm::MemoryBuffer> artefact;
