@@ -43,6 +43,7 @@ private:
   LogicalResult emit(Operation &op);
   LogicalResult emitWeight(rt::GetConstantOp op);
   LogicalResult emitWrite(rt::WriteOp op);
+  void emitSizes(CameoOpcode opcode, uint64_t output, ValueRange sizes);
   LogicalResult emitFetch(rt::FetchOp op);
   LogicalResult emitLaunch(rt::LaunchOp op);
   void emitWork(rt::LaunchOp launch);
@@ -244,6 +245,13 @@ LogicalResult PlanEmitter::emitWrite(rt::WriteOp op) {
   return success();
 }
 
+void PlanEmitter::emitSizes(CameoOpcode opcode, uint64_t output, ValueRange sizes) {
+  SmallVector<uint32_t> words = {low(output), low(sizes.size())};
+  for (Value size : sizes)
+    words.push_back(scalars.get(size));
+  plan.op(opcode, words);
+}
+
 LogicalResult PlanEmitter::emitFetch(rt::FetchOp op) {
   FailureOr<uint32_t> type = dataType(op, op.getElement());
   if (failed(type))
@@ -286,10 +294,9 @@ LogicalResult PlanEmitter::emit(Operation &op) {
     words.resize(4, plan.constant(0));
     plan.op(CAMEO_OP_CHECK, words);
   } else if (auto shape = dyn_cast<rt::OutputShapeOp>(op)) {
-    SmallVector<uint32_t> words = {low(shape.getOutput()), low(shape.getSizes().size())};
-    for (Value size : shape.getSizes())
-      words.push_back(scalars.get(size));
-    plan.op(CAMEO_OP_OUTPUT_SHAPE, words);
+    emitSizes(CAMEO_OP_OUTPUT_SHAPE, shape.getOutput(), shape.getSizes());
+  } else if (auto bound = dyn_cast<rt::OutputBoundOp>(op)) {
+    emitSizes(CAMEO_OP_OUTPUT_BOUND, bound.getOutput(), bound.getSizes());
   } else if (auto size = dyn_cast<rt::ArenaSizeOp>(op)) {
     plan.op(CAMEO_OP_ARENA_SIZE, {scalars.get(size.getBytes())});
     if (size.getLive())

@@ -375,6 +375,13 @@ def Rt_OutputShapeOp : Rt_Op<"output_shape"> {
   let assemblyFormat = "$output (`sizes` `(` $sizes^ `)`)? attr-dict";
 }
 
+def Rt_OutputBoundOp : Rt_Op<"output_bound"> {
+  let summary = "the most that sizes of an output can be, whose shape is set later";
+  let description = [{ -1 where nothing bounds a size. Of what a fetch decides; in front of the first one. }];
+  let arguments = (ins I64Attr:$output, Variadic<Index>:$sizes);
+  let assemblyFormat = "$output (`sizes` `(` $sizes^ `)`)? attr-dict";
+}
+
 def Rt_LayOutArenaOp : Rt_Op<"lay_out_arena", [
     Pure, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
   let summary = "gives buffers whose sizes are known only at run time their offsets in the arena";

@@ -3,6 +3,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/host/BufferPlanner.h"
+#include "passes/host/SizeBounds.h"
 #include "runtime/arena.h"
 
 using namespace mlir;
@@ -164,6 +165,23 @@ void BufferPlanner::emitShapes(Operation *end) {
   }
 }
 
+/// The most that outputs can be whose sizes a fetch decides.
+void BufferPlanner::emitBounds() {
+  SizeBounds bounds(builder);
+  for (auto [i, list] : llvm::enumerate(outputSizes)) {
+    if (shaped[i])
+      continue;
+    SmallVector<Value> values;
+    for (OpFoldResult size : list) {
+      Value bound = bounds.of(value(size));
+      values.push_back(
+          bound ? builder.createOrFold<arith::MaxSIOp>(bound.getLoc(), bound, value(constant(0)))
+                : value(constant(-1)));
+    }
+    builder.create<rt::OutputBoundOp>(function.getLoc(), i, values);
+  }
+}
+
 /// What stands in front of a segment's steps.
 LogicalResult BufferPlanner::emitBeginning(unsigned number) {
   Operation *end = segments[number].end;
@@ -171,6 +189,8 @@ LogicalResult BufferPlanner::emitBeginning(unsigned number) {
   if (failed(layOut(number)))
     return failure();
   emitShapes(end);
+  if (number == 0)
+    emitBounds();
   const std::array<OpFoldResult, 3> &use = segments[number].arenaUse;
   if (use[0])
     builder.create<rt::ArenaSizeOp>(end->getLoc(), value(use[0]), value(use[1]), value(use[2]));

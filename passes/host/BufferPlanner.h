@@ -133,6 +133,7 @@ private:
   llvm::LogicalResult emit();
   llvm::LogicalResult emitBeginning(unsigned segment);
   void emitShapes(mlir::Operation *end);
+  void emitBounds();
   void emitStep(const Step &step);
   llvm::LogicalResult layOut(unsigned segment);
   llvm::LogicalResult layOutNow(Segment &segment, llvm::ArrayRef<unsigned> members,

@@ -67,3 +67,37 @@ rt.variant @crossing target "sm_80" {
     return %c : tensor<64xf32>
   }
 }
+
+// -----
+
+// The most that outputs can be: of what a fetch decides the smaller one, no more than what is left; nothing where
+// nothing bounds it, or a number that is no bound. What no fetch decides is computed in front of it.
+rt.variant @bounds target "sm_80" {
+  // CHECK-LABEL: func.func @Bounds()
+  func.func @Bounds(%x: tensor<?xf32> {onnx.dims = ["N"]}, %n: tensor<1xi64>) -> (tensor<?xf32>, tensor<?x?xf32>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %huge = arith.constant 4611686018427387904 : index
+    // CHECK: %[[N:.*]] = rt.dim 0, 0
+    // CHECK: %[[LEFT:.*]] = arith.subi %[[N]], %c2
+    // CHECK: %[[LEAST:.*]] = arith.maxsi %[[LEFT]], %c0
+    // CHECK: rt.output_bound 0 sizes(%[[LEAST]])
+    // CHECK: %[[MORE:.*]] = arith.addi %[[N]], %c1
+    // CHECK: %[[LEAST1:.*]] = arith.maxsi %[[MORE]], %c0
+    // CHECK: rt.output_bound 1 sizes(%[[LEAST1]], %c-1)
+    // CHECK: rt.fetch
+    %number = rt.fetch %n as i64 : tensor<1xi64> -> i64
+    %size = arith.index_cast %number : i64 to index
+    %dim = tensor.dim %x, %c0 : tensor<?xf32>
+    %end = arith.minsi %size, %dim : index
+    %rest = arith.subi %end, %c2 : index
+    %more = arith.addi %end, %c1 : index
+    %open = arith.maxsi %size, %huge : index
+    %e = tensor.empty(%rest) : tensor<?xf32>
+    %f = tensor.empty(%more, %open) : tensor<?x?xf32>
+    %a = rt.launch @k::@k grid(%c1, %c1, %c1) args(%x, %e : tensor<?xf32>, tensor<?xf32>) writes [1] -> tensor<?xf32>
+    %b = rt.launch @k::@k grid(%c1, %c1, %c1) args(%x, %f : tensor<?xf32>, tensor<?x?xf32>) writes [1] -> tensor<?x?xf32>
+    return %a, %b : tensor<?xf32>, tensor<?x?xf32>
+  }
+}
