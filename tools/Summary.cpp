@@ -73,6 +73,9 @@ static std::string launchesText(StringRef manifest) {
       text += ": " + countsText(totals.byPrecision, [](StringRef name) { return name; });
     if (totals.matrixLaunches)
       text += llvm::formatv("; {0} on Tensor Cores", totals.matrixLaunches);
+    if (totals.waits)
+      text += llvm::formatv("; waits {0} for numbers of the device",
+                            totals.waits == 1 ? "once" : std::to_string(totals.waits) + " times");
     Alike &alike = kinds[text];
     alike.targets.push_back(totals.target);
     if (totals.estimate)

@@ -38,6 +38,7 @@ LaunchTotals cameo::totalsOf(rt::VariantOp variant) {
   totals.target = variant.getTarget().spelling();
   int64_t nanoseconds = 0;
   bool isKnown = true, isAssumed = false;
+  variant.walk([&](rt::FetchOp) { ++totals.waits; });
   for (auto function : variant.getOps<func::FuncOp>())
     function.walk([&](rt::LaunchOp launch) {
       if (launch->hasAttr(rt::kFallbackAttr))
@@ -71,6 +72,8 @@ json::Object cameo::totalsJson(const LaunchTotals &totals) {
                       {"launches", totals.launches},
                       {"kernels", std::move(kernels)},
                       {"tensor_core_kernels", totals.matrixLaunches}};
+  if (totals.waits)
+    object["waits"] = totals.waits;
   if (totals.estimate)
     object["estimate"] = estimateJson(*totals.estimate);
   return object;
@@ -81,6 +84,7 @@ static LaunchTotals readVariant(const json::Object &object) {
   totals.target = object.getString("target").value_or("").str();
   totals.launches = object.getInteger("launches").value_or(0);
   totals.matrixLaunches = object.getInteger("tensor_core_kernels").value_or(0);
+  totals.waits = object.getInteger("waits").value_or(0);
   if (const json::Object *kernels = object.getObject("kernels"))
     for (const auto &[precision, count] : *kernels)
       totals.byPrecision[precision.str()] = count.getAsInteger().value_or(0);

@@ -23,6 +23,7 @@ struct TotalEstimate {
 struct LaunchTotals {
   std::string target; // as on the command line
   unsigned launches = 0, matrixLaunches = 0;
+  unsigned waits = 0; // for numbers that are read back
   std::map<std::string, unsigned> byPrecision;
   /// Nothing where a launch has no estimate.
   std::optional<TotalEstimate> estimate;
@@ -32,7 +33,7 @@ LaunchTotals totalsOf(rt::VariantOp variant);
 
 /// `board`, `microseconds`, and where they are, `sizes_assumed`.
 llvm::json::Object estimateJson(const TotalEstimate &estimate);
-/// `target`, `launches`, `kernels`, `tensor_core_kernels`, `estimate`.
+/// `target`, `launches`, `kernels`, `tensor_core_kernels`, `estimate`, and `waits` where there are any.
 llvm::json::Object totalsJson(const LaunchTotals &totals);
 /// `variants` of a manifest; those of an artefact that has none are none.
 std::vector<LaunchTotals> readTotals(llvm::StringRef manifest);
