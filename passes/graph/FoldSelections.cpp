@@ -268,6 +268,28 @@ static LogicalResult foldUnique(Fold &fold) {
 
 //===-- GatherElements, GatherND --------------------------------------------------------------===//
 
+/// Places in a tensor of sizes `from` of which indices of shape `shape` are the coordinates along an axis, and their own
+/// coordinates the others; nothing where one is out of range.
+static std::optional<std::vector<int64_t>> placesAlong(int64_t axis, ArrayRef<int64_t> indices,
+                                                       ArrayRef<int64_t> shape,
+                                                       ArrayRef<int64_t> from) {
+  SmallVector<int64_t> at(shape.size(), 0);
+  std::vector<int64_t> places;
+  for (int64_t index : indices) {
+    int64_t place = 0;
+    for (auto [d, size] : llvm::enumerate(from)) {
+      int64_t i = int64_t(d) == axis ? index : at[d];
+      if (!moveIntoRange(i, size))
+        return std::nullopt;
+      place = place * size + i;
+    }
+    places.push_back(place);
+    for (int64_t d = int64_t(shape.size()) - 1; d >= 0 && ++at[d] == shape[d]; --d)
+      at[d] = 0;
+  }
+  return places;
+}
+
 static LogicalResult foldGatherElements(Fold &fold) {
   const Elements &data = fold.input(0);
   std::optional<int64_t> axis = fold.axis(fold.attribute("axis", 0), data.shape().size());
@@ -275,21 +297,8 @@ static LogicalResult foldGatherElements(Fold &fold) {
   ArrayRef<int64_t> shape = fold.input(1).shape();
   if (!axis || !indices || shape.size() != data.shape().size() || !fold.count(shape))
     return failure();
-  SmallVector<int64_t> at(shape.size(), 0);
-  std::vector<int64_t> places;
-  for (int64_t index : *indices) {
-    int64_t place = 0;
-    for (auto [d, size] : llvm::enumerate(data.shape())) {
-      int64_t i = int64_t(d) == *axis ? index : at[d];
-      if (!moveIntoRange(i, size))
-        return failure();
-      place = place * size + i;
-    }
-    places.push_back(place);
-    for (int64_t d = int64_t(shape.size()) - 1; d >= 0 && ++at[d] == shape[d]; --d)
-      at[d] = 0;
-  }
-  return fold.yield(shape, chosenBytes(data, places));
+  auto places = placesAlong(*axis, *indices, shape, data.shape());
+  return places ? fold.yield(shape, chosenBytes(data, *places)) : failure();
 }
 
 /// Where rows of `width` coordinates point in a tensor whose first dimensions are `sizes`; nothing where one is out
@@ -401,21 +410,8 @@ static LogicalResult foldScatterElements(Fold &fold) {
   std::optional<SmallVector<int64_t>> indices = fold.ints(1);
   if (!axis || !indices || shape.size() != from.size() || fold.input(2).shape() != shape)
     return failure();
-  SmallVector<int64_t> at(shape.size(), 0);
-  std::vector<int64_t> places;
-  for (int64_t index : *indices) {
-    int64_t place = 0;
-    for (auto [d, size] : llvm::enumerate(from)) {
-      int64_t i = int64_t(d) == *axis ? index : at[d];
-      if (!moveIntoRange(i, size))
-        return failure();
-      place = place * size + i;
-    }
-    places.push_back(place);
-    for (int64_t d = int64_t(shape.size()) - 1; d >= 0 && ++at[d] == shape[d]; --d)
-      at[d] = 0;
-  }
-  return scatter(fold, places);
+  auto places = placesAlong(*axis, *indices, shape, from);
+  return places ? scatter(fold, *places) : failure();
 }
 
 static LogicalResult foldScatterND(Fold &fold) {
