@@ -4,6 +4,7 @@
 #include "passes/linalg/PlanSizes.h"
 
 #include "dialects/onnx/shape/NodeText.h"
+#include "dialects/onnx/shape/Shapes.h"
 #include "passes/Passes.h"
 
 using namespace mlir;
