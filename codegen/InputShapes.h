@@ -14,7 +14,7 @@
 namespace cameo {
 
 struct InputShapes {
-  /// By the names of inputs and of open sizes; -1 leaves one open.
+  /// Sizes by the names of inputs and of open sizes; -1 leaves one open.
   std::map<std::string, llvm::SmallVector<int64_t>> sizes;
   /// Sizes that are one: an input's name and a dimension's index ("x.0"), an open size's name, a number.
   std::vector<std::vector<std::string>> equal;

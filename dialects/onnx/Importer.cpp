@@ -197,7 +197,7 @@ DictionaryAttr Importer::modelAttributes(const Opsets &opsets) {
 }
 
 std::vector<Importer::MainInput> Importer::mainInputs(const GraphProto &graph, Location loc) {
-  // By names, the types and sizes of initialisers.
+  // Types and sizes of initialisers, by their names.
   llvm::StringMap<std::pair<int32_t, ArrayRef<int64_t>>> initialised;
   for (const TensorProto &tensor : graph.initializer())
     initialised[tensor.name()] = {tensor.data_type(),

@@ -29,7 +29,7 @@ def Onnx_Dialect : Dialect {
     "::mlir::IntegerAttr":$opset,
     // Of a module: what the model's file says of itself.
     "::mlir::DictionaryAttr":$model,
-    // Of a module: the numbers of inputs that have become constants, as text.
+    // Numbers of a module's inputs that have become constants, as text.
     "::mlir::DictionaryAttr":$fixed,
     // Of arguments and results of an entry function: what the model calls them.
     "::mlir::StringAttr":$name,

@@ -54,7 +54,7 @@ bool widens(OpOperand &use) {
   });
 }
 
-/// Whether a product or a reduction of the dispatch reads the value, or anything made of it. Values in front of those are
+/// True if a product or a reduction of the dispatch reads the value, or anything made of it. Values in front of those are
 /// read, packed and converted in ways of the schedule's own.
 bool isSummed(Value value) {
   return llvm::any_of(value.getUsers(), [](Operation *user) {

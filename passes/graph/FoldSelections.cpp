@@ -113,7 +113,7 @@ static LogicalResult foldNonZero(Fold &fold) {
         found.push_back(i);
   });
   auto count = static_cast<int64_t>(found.size());
-  // Of a scalar the text wants no row at all, and ONNX Runtime writes one.
+  // The text wants no row at all of a scalar, and ONNX Runtime writes one.
   if (!isRead || rank == 0 || !fold.count({rank, count}))
     return failure();
   std::vector<int64_t> indices(rank * count);
@@ -301,7 +301,7 @@ static LogicalResult foldGatherElements(Fold &fold) {
   return places ? fold.yield(shape, chosenBytes(data, *places)) : failure();
 }
 
-/// Where rows of `width` coordinates point in a tensor whose first dimensions are `sizes`; nothing where one is out
+/// Places that rows of `width` coordinates point to in a tensor whose first dimensions are `sizes`; nothing if one is out
 /// of range.
 static std::optional<std::vector<int64_t>> rowPlaces(MutableArrayRef<int64_t> indices,
                                                      ArrayRef<int64_t> sizes) {
@@ -347,7 +347,7 @@ static LogicalResult foldGatherND(Fold &fold) {
 
 //===-- ScatterElements, ScatterND ------------------------------------------------------------===//
 
-/// What `reduction` makes of an element and an update; false where it is no operation of the type.
+/// Result of `reduction` on an element and an update; false where it is no operation of the type.
 template <typename C> static bool reduceInto(StringRef reduction, C &element, C update) {
   bool isMax = reduction == "max", isMin = reduction == "min";
   if (isMax || isMin) {
@@ -439,7 +439,7 @@ namespace {
 struct Box {
   float left, top, right, bottom;
 
-  /// Of two corners, or of a center and sizes.
+  /// A box of two corners, or of a center and sizes.
   static Box of(ArrayRef<float> numbers, bool isCentered) {
     if (isCentered) {
       float x = numbers[2] / 2, y = numbers[3] / 2;
@@ -451,7 +451,7 @@ struct Box {
 
   float area() const { return (right - left) * (bottom - top); }
 
-  /// Whether the common area is more than a share of the area of both. Products are rounded, since no statement
+  /// True if the common area is more than a share of the area of both. Products are rounded, since no statement
   /// adds one.
   bool overlaps(const Box &other, float share) const {
     float width = std::min(right, other.right) - std::max(left, other.left);
@@ -504,7 +504,7 @@ static LogicalResult foldNonMaxSuppression(Fold &fold) {
   std::optional<float> least = fold.absent(4) ? std::nullopt : number(4);
   std::vector<double> numbers = readDoubles(fold.input(0)), ranks = readDoubles(fold.input(1));
   auto isNan = [](double x) { return x != x; };
-  // What a NaN is overlapped by or better than nobody says.
+  // Nobody says what overlaps a NaN, or is better than one.
   if (share != share || (!fold.absent(4) && (!least || isNan(*least))) || fold.input(0).isSplat() ||
       fold.input(1).isSplat() || llvm::any_of(numbers, isNan) || llvm::any_of(ranks, isNan))
     return failure();

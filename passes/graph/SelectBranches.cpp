@@ -23,7 +23,7 @@ namespace cameo {
 static constexpr StringLiteral kNearestIf =
     "branches of one shape, or Where on the results of both";
 
-/// Where the If's branches are now: copies in front of it, and behind its condition what they yield.
+/// Copies the branches in front of the If, which gets what they yield behind its condition.
 Operation *ControlFlow::select(onnx::IfOp op) {
   if (auto known = selections.find(op); known != selections.end())
     return finishSelection(op, known->second);
@@ -54,7 +54,7 @@ std::string ControlFlow::whyNotSelected(onnx::IfOp op, const Selection &selectio
   std::string condition = whyUnknown(op.getCond(), "its condition", kNearestIf);
   for (Operation *inner = behind(selection.before, op->getBlock()); inner != op;
        inner = inner->getNextNode()) {
-    // What is known of sequences goes, and is not looked at.
+    // Sequences that are known are taken out in the end.
     if (walk.refusals.contains(inner) && !isKnownList(inner))
       return condition;
     if (walk.sizes.isCheckedAtRunTime(inner))

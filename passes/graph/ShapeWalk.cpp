@@ -26,7 +26,7 @@ static onnx::Sizes sizesOf(onnx::SymbolicSizes &s, RankedTensorType type, ArrayA
   return result;
 }
 
-/// Of all inputs without a rank, shapes as --shapes takes them.
+/// Shapes of all inputs without a rank, as --shapes takes them.
 std::string ShapeWalk::unrankedShapes() {
   std::string text;
   for (BlockArgument argument : function.getArguments())

@@ -88,7 +88,7 @@ LogicalResult BufferPlanner::layOutNow(Segment &segment, ArrayRef<unsigned> memb
   return success();
 }
 
-/// What the arenas hold, where all of them are of known size.
+/// Sums up what the arenas hold, if all of them are of known size.
 void BufferPlanner::setMemory() {
   constexpr StringLiteral kNames[] = {"arena_bytes", "live_max_bytes", "tensor_sum_bytes"};
   std::array<int64_t, 3> bytes = {};
@@ -182,7 +182,7 @@ void BufferPlanner::emitBounds() {
   }
 }
 
-/// What stands in front of a segment's steps.
+/// Emits the layout and the shapes in front of a segment's steps.
 LogicalResult BufferPlanner::emitBeginning(unsigned number) {
   Operation *end = segments[number].end;
   builder.setInsertionPoint(end);

@@ -76,7 +76,7 @@ private:
     llvm::SmallVector<int64_t> inPlace = {}; // a launch's pairs of one place: rt::kInPlaceAttr
   };
 
-  /// What the plan does from one fetch to the next, which it waits for. Its sizes are known when it begins, so
+  /// A part of the plan, from one fetch to the next, which it waits for. Its sizes are known when it begins, so
   /// that it has an arena of its own for values that are made in it.
   struct Segment {
     mlir::Operation *end; // the fetch, or the function's end

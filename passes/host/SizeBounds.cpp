@@ -21,7 +21,7 @@ bool SizeBounds::isFetched(Value value) {
   return fetched[value] = is;
 }
 
-/// What no fetch decides, where the builder stands.
+/// Gives a value that no fetch decides, where the builder stands.
 Value SizeBounds::known(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op || op->isBeforeInBlock(&*builder.getInsertionPoint()))

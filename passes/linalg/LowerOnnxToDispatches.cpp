@@ -56,7 +56,7 @@ struct LowerOnnxToDispatches : impl::LowerOnnxToDispatchesBase<LowerOnnxToDispat
       ledger.chosen("fetch", fetch.getLoc(),
                     std::to_string(numbers) + (numbers == 1 ? " number is" : " numbers are") +
                         " read back from the device, which sizes depend on: each run waits for "
-                        "that, some 20 us");
+                        "that");
       count(&getContext(), getArgument(), "fetches");
     });
   }

@@ -276,7 +276,7 @@ std::optional<Cancellation> cancellationIn(Operation *op) {
 }
 
 bool takesDifferences(Operation *op) {
-  // What floats leave of weights that add up to 0; of those that were trained hardly any channel comes as near.
+  // Sums of floats that should be 0 are as near to it; of trained weights hardly any channel is.
   constexpr double kRounding = 0x1p-18;
   ElementsAttr weights =
       op->getNumOperands() > 1 ? onnx::constantValue(op->getOperand(1)) : ElementsAttr();

@@ -107,7 +107,7 @@ private:
                                             bool onDevice);
   void setShape(uint32_t index, const std::vector<int64_t> &shape);
   std::vector<int64_t> outputShape(uint32_t index);
-  /// Whether that is known before the run: else values decide it that the run computes.
+  /// True if that is known before the run: else values decide it that the run computes.
   bool isExact(uint32_t output);
   /// The array for an output of that shape, the one given or one that is made, and its memory.
   nanobind::object chooseOutput(uint32_t index, nanobind::handle given, nanobind::object make,

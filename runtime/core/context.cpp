@@ -228,7 +228,7 @@ Status Context::notKnownYet(uint32_t index) const {
                  tensor.name, formatBound(tensor, work().outputs[index].bound).c_str());
 }
 
-// What a segment knows of the outputs at its end.
+// Takes over what a segment knows of the outputs at its end.
 void Context::takeOutputs(const WorkList &work) {
   shapes = work.outputs;
   sizes = work.outputBytes;

@@ -25,7 +25,7 @@ struct ContextOptions {
   DevicePtr arena = 0;     // 0: allocated as needed
   uint64_t arenaBytes = 0;
   Allocator allocator;
-  // How much of the host's memory segments may take that are kept, with their graphs.
+  // Bytes of the host's memory for segments that are kept, with their graphs.
   uint64_t keptBytes = uint64_t(256) << 20;
 };
 
@@ -65,7 +65,7 @@ struct TapValue {
 };
 using TapCallback = std::function<Status(const TapValue &)>;
 
-// What the last run has put down, in all of its segments.
+// Work that the last run has put down, in all of its segments.
 struct RunCounts {
   uint64_t launches = 0, waits = 0; // for values that the run goes by
   bool replayed = true;             // all that a graph is worth while for
@@ -102,10 +102,10 @@ public:
   Status inputBytes(uint32_t input, uint64_t &bytes) const;
   // The most that each size can be in the next run, -1 where nothing bounds it.
   Status outputBound(uint32_t output, Shape &bound, bool &isExact);
-  // Of that bound; where there is none, of the last run.
+  // Bytes of that bound; if there is none, those of the last run.
   Status outputBytes(uint32_t output, uint64_t &bytes);
   Status arenaBytes(uint64_t &bytes);
-  // Of a run's first segment.
+  // Work of a run's first segment.
   Status workList(const WorkList *&work);
 
   Status bindInput(uint32_t input, const Binding &binding);
@@ -123,7 +123,7 @@ public:
   Status isDone(bool &done);
   // Calls a function once what was enqueued is done: by a thread of the driver's, or before this returns.
   Status callWhenDone(void (*function)(void *), void *user);
-  // Whether the next run of this kind is a replay; where it has several segments, whether the last was.
+  // True if the next run of this kind is a replay; with several segments, if the last one was.
   bool replays() const { return plan().fetches() ? counts.replayed : active && active->hasGraph(); }
   RunCounts lastRun() const { return counts; }
   // Who is shown tapped values by runs to come, each as soon as it is there; null: nobody. Such
@@ -252,7 +252,7 @@ private:
   Stream own = nullptr, current = nullptr;
   std::vector<InputState> inputs;
   std::vector<OutputState> outputs;
-  // Of outputs: before a run what follows from the inputs, during and after it all that it gave.
+  // Shapes of outputs: before a run what follows from the inputs, during and after it all that it gave.
   std::vector<OutputShape> shapes;
   std::vector<uint64_t> sizes; // bytes, 0 where the shape is not known
   std::vector<Buffer> arenas;  // owned; in place of the first one options.arena

@@ -14,7 +14,7 @@
 namespace cameo::runtime {
 namespace {
 
-// What a loop over launches may make of a small file.
+// Limit of the work that a loop over launches may make of a small file.
 constexpr uint64_t kMaxWorkBytes = uint64_t(1) << 28;
 constexpr int64_t kMaxGridX = std::numeric_limits<int32_t>::max();
 constexpr int64_t kMaxGridYZ = 65535;
@@ -169,7 +169,7 @@ Status Interpreter::finish() {
   return {};
 }
 
-// What is live where the run goes on.
+// Keeps what is live at the word where the run goes on.
 void Interpreter::keepState(uint32_t next) {
   const ResumePoint &point = plan.resumeAt(next);
   RunState &state = work.next;

@@ -135,13 +135,13 @@ struct WorkList {
   std::vector<WriteStep> writes;
   std::vector<TapStep> taps;
   std::vector<uint8_t> data;
-  // Of a run's end the truth, else what is known so far.
+  // The outputs as they are at a run's end, else what is known so far.
   std::vector<OutputShape> outputs;
   std::vector<uint64_t> outputBytes; // 0 where the shape is not known
-  // Of the first segment:
+  // The first segment's alone:
   std::vector<uint64_t> inputBytes;
   std::vector<bool> inputUsed; // on the device, by any segment
-  // How the run goes on; none: it is over.
+  // The fetch that the run goes on from; none: it is over.
   bool fetches = false;
   FetchStep fetch;
   RunState next; // but for the values that are fetched

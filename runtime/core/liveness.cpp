@@ -1,4 +1,4 @@
-// What a run must remember where it waits for a value: the registers and buffers that are read
+// Finds what a run must remember while it waits for a value: the registers and buffers that are read
 // behind a FETCH before they are set again, and the inputs whose shapes or values are. A dataflow,
 // backwards over the validated code, one variable at a time, so that it takes memory for what is live
 // alone.
@@ -130,7 +130,7 @@ void Liveness::mentionTail(uint32_t at, char kind, uint32_t used, uint32_t block
   }
 }
 
-// What an instruction reads counts before what it sets.
+// Reads of an instruction count before what it sets.
 void Liveness::mention(uint32_t block) {
   for (uint32_t at = blocks[block].begin; at < blocks[block].end; at += lengthAt(at)) {
     const char *pattern = operandPattern(opcodeAt(at));
@@ -165,7 +165,7 @@ void Liveness::mark(ResumePoint &point, uint32_t variable) const {
     point.values[variable - firstValue] = true;
 }
 
-// Of each variable in turn: from where it is read back to where it is set.
+// Goes back for each variable in turn, from where it is read to where it is set.
 Status Liveness::spread(std::vector<ResumePoint> &points) {
   std::vector<uint32_t> pointOf(blocks.size(), UINT32_MAX);
   for (const Block &block : blocks)

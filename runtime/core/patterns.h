@@ -1,4 +1,4 @@
-// How the operands of each instruction of a plan are to be read.
+// Patterns of the operands of each instruction of a plan.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef CAMEO_RUNTIME_CORE_PATTERNS_H
 #define CAMEO_RUNTIME_CORE_PATTERNS_H

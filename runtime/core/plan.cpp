@@ -33,7 +33,7 @@ private:
   uint64_t position = 0;
 };
 
-// What this version has a name for and does not do yet is refused by that name.
+// Features that this version has a name for and does not have yet are refused by that name.
 Status notYet(const char *kernel, const char *what) {
   return failure(Code::Incompatible, "kernel '%s' %s, which this runtime does not know yet", kernel,
                  what);

@@ -32,7 +32,7 @@ struct PlanKernel {
   uint32_t argCount;
 };
 
-// Where a run goes on once a FETCH has brought its values, and what is needed from there on of all
+// The place where a run goes on once a FETCH has brought its values, and what is needed from there on of all
 // that a run has come to know. It follows from the code, and is nowhere in the file.
 struct ResumePoint {
   uint32_t word;                            // of the instruction behind the FETCH
@@ -42,7 +42,7 @@ struct ResumePoint {
 
 // "batchx3x224x224xf32": open sizes by their names, "?" where they have none.
 std::string formatType(const PlanTensor &tensor);
-// The same for sizes that are at most those, -1 where nothing bounds them.
+// A type whose open sizes are at most those of `bound`, -1 if nothing bounds them.
 std::string formatBound(const PlanTensor &tensor, const Shape &bound);
 
 // Points into the bytes it was parsed from, which must outlive it.
@@ -63,13 +63,13 @@ public:
   const char *string(uint32_t offset) const { return strings + offset; }
   uint32_t registerCount() const { return registers; }
   uint32_t bufferCount() const { return buffers; }
-  // Whether a run waits for values that it has computed, and goes by them.
+  // True if a run waits for values that it has computed, and goes by them.
   bool fetches() const { return !resumeList.empty(); }
   const ResumePoint &resumeAt(uint32_t word) const;
   // Arenas, one for each instruction that sizes one; the number of the one at `word`.
   size_t arenaCount() const { return arenaWords.empty() ? 1 : arenaWords.size(); }
   uint32_t arenaAt(uint32_t word) const;
-  // Where the plan fetches: the inputs that some instruction makes a buffer of.
+  // If the plan fetches: the inputs that some instruction makes a buffer of.
   const std::vector<bool> &deviceInputs() const { return usedInputs; }
 
 private:

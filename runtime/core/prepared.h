@@ -27,7 +27,7 @@ public:
 
   // Runs the plan from that state on.
   Status create(RunState state);
-  // Whether it is the work for that state; `hash` is the state's.
+  // True if it is the work for that state; `hash` is the state's.
   bool isFor(const RunState &state, uint64_t hash) const { return hash == keyHash && state == key; }
 
   // Where places are now. Launches and the graph are told of those that changed since the last
@@ -43,7 +43,7 @@ public:
   Status buildGraph();
   bool hasGraph() const { return graph; }
   void dropGraph();
-  // Whether both have the same kernels and copies in the same order, whatever their sizes: a graph of
+  // True if both have the same kernels and copies in the same order, whatever their sizes: a graph of
   // one can be made one of the other.
   bool isLike(const Prepared &other) const;
   // Takes the graph of another one like it and sets what differs; needs addresses. Where the driver
@@ -54,7 +54,7 @@ public:
 
   // About what it takes of the host's memory, with its graph.
   uint64_t bytes() const;
-  // Where the values are that the segment ends with, once it is enqueued.
+  // Address of the values that the segment ends with, once it is enqueued.
   DevicePtr fetchAddress() const { return fetchFrom; }
 
   RunState key;

@@ -66,7 +66,7 @@ Status Context::checkBindings() const {
     if (binding.kind != Binding::None && binding.bytes < work().inputBytes[i])
       return tooSmall("input", plan().inputs()[i], binding.bytes, work().inputBytes[i]);
   }
-  // Of one whose shape is not known yet there is nothing to say.
+  // Nothing is to be said of one whose shape is not known yet.
   for (uint32_t i = 0; i < outputs.size(); ++i)
     if (isTooSmall(i))
       return tooSmall("output", plan().outputs()[i], outputs[i].binding.bytes, sizes[i]);

@@ -261,7 +261,7 @@ Status Context::timeReference(uint32_t replays, size_t launches, TimedRun &how) 
   return {};
 }
 
-// By replays of a graph; `how.replays` stays 0 where there are none.
+// Times replays of a graph; `how.replays` stays 0 if there are none.
 Status Context::timeSteps(uint32_t replays, std::vector<LaunchTiming> &timings, bool wantsReference,
                           TimedRun &how) {
   discardOldContents();
@@ -270,7 +270,7 @@ Status Context::timeSteps(uint32_t replays, std::vector<LaunchTiming> &timings, 
   Status status = timeReplays(replays, timings, how);
   if (status.ok() && wantsReference)
     status = timeReference(replays, timings.size(), how);
-  // What keeps a graph from being made does not keep launches from being enqueued.
+  // Launches can be enqueued even if no graph can be made of them.
   if (!status.ok()) {
     how = {};
     how.notReplayed = status.message();

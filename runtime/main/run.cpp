@@ -34,7 +34,7 @@ Status prepareOutputs(runtime::Context &context, std::vector<HostTensor> &output
   return {};
 }
 
-// What a run that is done has decided the shapes of.
+// Takes the outputs whose shapes a run that is done has decided.
 Status takeOutputs(runtime::Context &context, std::vector<HostTensor> &outputs) {
   for (uint32_t i = 0; i < outputs.size(); ++i) {
     HostTensor &output = outputs[i];

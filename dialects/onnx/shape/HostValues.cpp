@@ -159,7 +159,7 @@ FailureOr<Sizes> HostValues::fetch(Value wanted, int64_t limit) {
       if (seen.insert(operand).second)
         visited.push_back(operand);
     }
-    // What the host does not make of numbers that it knows, as a quotient by 0, the device would not make better.
+    // The device would not make better what the host refuses to make of numbers that it knows, as a quotient by 0.
     if (isKnown)
       return failure();
   }
