@@ -124,7 +124,7 @@ public:
   // Calls a function once what was enqueued is done: by a thread of the driver's, or before this returns.
   Status callWhenDone(void (*function)(void *), void *user);
   // True if the next run of this kind is a replay; with several segments, if the last one was.
-  bool replays() const { return plan().fetches() ? counts.replayed : active && active->hasGraph(); }
+  bool replays() const { return plan().hasSegments() ? counts.replayed : active && active->hasGraph(); }
   RunCounts lastRun() const { return counts; }
   // Who is shown tapped values by runs to come, each as soon as it is there; null: nobody. Such
   // runs wait, and are not replays. The callback must not use the context but for readTap and
@@ -194,9 +194,9 @@ private:
   Status resolve();
   Status placeSegment(Prepared &segment);
   Status allocateBuffers();
-  Status allocateArena(const WorkList &work);
+  Status allocateArenas(const WorkList &work);
   DevicePtr arenaMemory(uint32_t arena) const;
-  void discardArena(const WorkList &work);
+  void discardArenas(const WorkList &work);
   Status allocateOutput(uint32_t output);
   Status checkBindings() const;
   bool isTooSmall(uint32_t output) const {
@@ -231,6 +231,7 @@ private:
                    std::vector<std::vector<float>> &times);
   // Calls with each segment of a run in turn; in between it waits for the values that the plan goes by.
   Status forEachSegment(const std::function<Status(Prepared &segment)> &enqueue);
+  Status finishSegment(const Prepared &segment, RunState &next);
   Status fetch(const Prepared &segment, RunState &next);
   Status shapeOutputs(const Prepared &segment);
   Status compute(Prepared &segment);

@@ -89,11 +89,10 @@ private:
   std::vector<Place> buffers;
   std::vector<Value> values;
   std::vector<CameoArenaRequest> requests;
-  std::vector<uint32_t> requestOffsets;            // registers
-  std::vector<uint64_t> arenas;                    // RunState::arenas
-  uint32_t arena = 0;                              // the one that was sized last
-  bool arenaIsSized = false, arenaLaidOut = false; // in this segment
-  const char *nextNodes = nullptr;                 // of the launch to come
+  std::vector<uint32_t> requestOffsets; // registers
+  std::vector<uint64_t> arenas; // RunState::arenas
+  uint32_t arena = 0;           // the one that was sized last
+  const char *nextNodes = nullptr; // of the launch to come
   double nextFlops = -1, nextBytes = -1;
   uint64_t workBytes = 0;
   uint32_t at;
@@ -149,6 +148,10 @@ Status Interpreter::run() {
       continue;
     }
     CAMEO_RETURN_IF_ERROR(execute(opcode, operands));
+    if (work.goesOn && !work.fetches) {
+      keepState(at);
+      return {};
+    }
     at += length;
     // A conditional jump may be the last instruction, and an END not reached by it.
     if (at >= plan.codeWords())
@@ -498,23 +501,31 @@ Status Interpreter::outputBound(const uint32_t *o) {
 }
 
 Status Interpreter::arenaSize(const uint32_t *o) {
-  if (arenaIsSized)
-    return fail(Code::Corrupt, "the arena's size is given twice");
-  arenaIsSized = true;
-  arena = work.arena = plan.arenaAt(at);
-  CAMEO_RETURN_IF_ERROR(size(registers[o[0]], "the arena's size", work.arenaBytes));
-  // A loop has come back: its memory may be another now.
-  if (arenas[arena] != RunState::kUnsized)
-    for (uint32_t i = 0; i < buffers.size(); ++i)
-      if (buffers[i].space == Place::Arena && buffers[i].arena == arena)
-        define(i, {});
-  arenas[arena] = work.arenaBytes;
+  uint64_t bytes = 0;
+  CAMEO_RETURN_IF_ERROR(size(registers[o[0]], "the arena's size", bytes));
+  uint32_t number = plan.arenaAt(at);
+  bool comesBack = arenas[number] != RunState::kUnsized;
+  if (comesBack && bytes > arenas[number] && !work.steps.empty()) {
+    // Steps that are put down already have the memory that is too small now.
+    work.goesOn = true;
+    return {};
+  }
+  arena = number;
+  // What the trip before has made in it is gone.
+  for (uint32_t i = 0; comesBack && i < buffers.size(); ++i)
+    if (buffers[i].space == Place::Arena && buffers[i].arena == arena)
+      define(i, {});
+  auto isIt = [&](const SizedArena &sized) { return sized.arena == arena; };
+  auto sized = std::find_if(work.arenas.begin(), work.arenas.end(), isIt);
+  if (sized == work.arenas.end())
+    sized = work.arenas.insert(sized, {arena, from.arenas[arena] != RunState::kUnsized});
+  // Memory does not shrink from trip to trip.
+  arenas[arena] = comesBack ? std::max(arenas[arena], bytes) : bytes;
+  sized->bytes = std::max(sized->bytes, bytes);
   return {};
 }
 
 Status Interpreter::arenaRequest(const uint32_t *o) {
-  if (arenaLaidOut)
-    return fail(Code::Corrupt, "a buffer is requested of an arena that is laid out");
   // Memory and time stay in proportion to the file, whatever loops are in it: a request has five
   // words.
   if (5 * (requests.size() + 1) > plan.codeWords())
@@ -529,9 +540,6 @@ Status Interpreter::arenaRequest(const uint32_t *o) {
 }
 
 Status Interpreter::layOutArena(const uint32_t *o) {
-  if (arenaLaidOut)
-    return fail(Code::Corrupt, "the arena is laid out twice");
-  arenaLaidOut = true;
   std::vector<uint64_t> offsets(requests.size());
   CameoArenaUse use;
   if (cameoLayOutArena(requests.data(), uint32_t(requests.size()), offsets.data(), &use))
@@ -541,13 +549,22 @@ Status Interpreter::layOutArena(const uint32_t *o) {
   registers[o[0]] = int64_t(use.arena_bytes);
   registers[o[1]] = int64_t(use.live_bytes);
   registers[o[2]] = int64_t(use.sum_bytes);
+  requests.clear();
+  requestOffsets.clear();
   return {};
 }
 
 Status Interpreter::arenaUse(const uint32_t *o) {
-  work.arenaUseKnown = true;
-  CAMEO_RETURN_IF_ERROR(size(registers[o[0]], "the arena's largest live set", work.arenaLiveBytes));
-  return size(registers[o[1]], "the sum of the arena's buffers", work.arenaSumBytes);
+  uint64_t live = 0, sum = 0;
+  CAMEO_RETURN_IF_ERROR(size(registers[o[0]], "the arena's largest live set", live));
+  CAMEO_RETURN_IF_ERROR(size(registers[o[1]], "the sum of the arena's buffers", sum));
+  for (SizedArena &sized : work.arenas)
+    if (sized.arena == arena) {
+      sized.liveBytes = std::max(sized.liveBytes, live);
+      sized.sumBytes = std::max(sized.sumBytes, sum);
+      work.arenaUseKnown = true;
+    }
+  return {};
 }
 
 Status Interpreter::arenaBuffer(const uint32_t *o) {
@@ -765,12 +782,29 @@ Status Interpreter::fetch(const uint32_t *o) {
                    (long long)first, (unsigned long long)elements);
   source.offset += uint64_t(first) * each;
   source.bytes = count * each;
-  work.fetches = true;
+  work.goesOn = work.fetches = true;
   work.fetch = {source, dtype, {o + 4, o + 4 + count}};
   return {};
 }
 
 } // namespace
+
+uint64_t WorkList::arenaBytes(uint32_t arena) const {
+  for (const SizedArena &sized : arenas)
+    if (sized.arena == arena)
+      return sized.bytes;
+  return 0;
+}
+
+SizedArena WorkList::allArenas() const {
+  SizedArena all;
+  for (const SizedArena &sized : arenas) {
+    all.bytes += sized.bytes;
+    all.liveBytes += sized.liveBytes;
+    all.sumBytes += sized.sumBytes;
+  }
+  return all;
+}
 
 Status runSegment(const Plan &plan, const RunState &from, WorkList &work) {
   if (from.word == 0)

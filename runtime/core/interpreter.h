@@ -126,6 +126,13 @@ struct FetchStep {
   static constexpr uint32_t kNowhere = UINT32_MAX;
 };
 
+// An arena that a segment sizes: the most bytes that it takes, and what is in it, at most at one step and all that ever is.
+struct SizedArena {
+  uint32_t arena = 0;
+  bool holdsOlder = false; // what an earlier segment has made in it may be read
+  uint64_t bytes = 0, liveBytes = 0, sumBytes = 0;
+};
+
 struct WorkList {
   std::vector<Step> steps;
   std::vector<Birth> births; // by step
@@ -141,17 +148,18 @@ struct WorkList {
   // The first segment's alone:
   std::vector<uint64_t> inputBytes;
   std::vector<bool> inputUsed; // on the device, by any segment
-  // The fetch that the run goes on from; none: it is over.
-  bool fetches = false;
+  // Whether another segment follows, and whether it needs values that are fetched first.
+  bool goesOn = false, fetches = false;
   FetchStep fetch;
   RunState next; // but for the values that are fetched
   uint64_t instructions = 0;
-  // The arena that the segment sizes, and how many bytes it takes; 0 also where it sizes none.
-  uint32_t arena = 0;
-  uint64_t arenaBytes = 0;
-  // What is in the arena: at most at one step, and all that ever is. Where the plan tells.
-  bool arenaUseKnown = false;
-  uint64_t arenaLiveBytes = 0, arenaSumBytes = 0;
+  std::vector<SizedArena> arenas; // each once
+  bool arenaUseKnown = false;     // where the plan tells what is in them
+
+  // Of one arena, 0 where the segment does not size it.
+  uint64_t arenaBytes(uint32_t arena) const;
+  // Of all together.
+  SizedArena allArenas() const;
 };
 
 // No run executes more instructions, in all of its segments together: it ends programs that would not.

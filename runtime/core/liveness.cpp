@@ -1,5 +1,5 @@
-// Finds what a run must remember while it waits for a value: the registers and buffers that are read
-// behind a FETCH before they are set again, and the inputs whose shapes or values are. A dataflow,
+// Finds what a run must remember where one segment follows another: the registers and buffers that are read
+// from there on before they are set again, and the inputs whose shapes or values are. A dataflow,
 // backwards over the validated code, one variable at a time, so that it takes memory for what is live
 // alone.
 // SPDX-License-Identifier: Apache-2.0
@@ -28,7 +28,7 @@ private:
   // Instructions of which each follows the one before it.
   struct Block {
     uint32_t begin, end; // words
-    bool fetches = false;
+    bool resumes = false; // a run may go on from its beginning
     std::vector<uint32_t> before;
   };
   // That a block reads a variable before it sets it, or that it sets it.
@@ -62,8 +62,14 @@ private:
 void Liveness::findBlocks() {
   std::vector<bool> begins(plan.codeWords() + 1);
   begins[0] = true;
+  bool loops = plan.loops();
+  std::vector<bool> resumes(plan.codeWords() + 1);
   for (uint32_t at = 0; at < plan.codeWords(); at += lengthAt(at)) {
     uint32_t opcode = opcodeAt(at);
+    if (opcode == CAMEO_OP_ARENA_SIZE && loops)
+      begins[at] = resumes[at] = true;
+    if (opcode == CAMEO_OP_FETCH)
+      resumes[at + lengthAt(at)] = true;
     if (opcode == CAMEO_OP_JUMP)
       begins[code[at + 1]] = true;
     if (opcode == CAMEO_OP_BRANCH_ZERO)
@@ -76,7 +82,7 @@ void Liveness::findBlocks() {
   for (uint32_t at = 0; at < plan.codeWords(); at += lengthAt(at)) {
     if (begins[at]) {
       blockOf[at] = uint32_t(blocks.size());
-      blocks.push_back({at, at, false, {}});
+      blocks.push_back({at, at, resumes[at], {}});
     }
     blocks.back().end = at + lengthAt(at);
   }
@@ -92,7 +98,6 @@ void Liveness::connect() {
     for (; at < blocks[i].end; at += lengthAt(at))
       last = at;
     uint32_t opcode = opcodeAt(last);
-    blocks[i].fetches = opcode == CAMEO_OP_FETCH;
     if (opcode == CAMEO_OP_JUMP)
       follow(i, code[last + 1]);
     if (opcode == CAMEO_OP_BRANCH_ZERO)
@@ -169,10 +174,10 @@ void Liveness::mark(ResumePoint &point, uint32_t variable) const {
 Status Liveness::spread(std::vector<ResumePoint> &points) {
   std::vector<uint32_t> pointOf(blocks.size(), UINT32_MAX);
   for (const Block &block : blocks)
-    if (block.fetches && block.end < plan.codeWords()) {
-      pointOf[blockOf[block.end]] = uint32_t(points.size());
+    if (block.resumes) {
+      pointOf[blockOf[block.begin]] = uint32_t(points.size());
       std::vector<bool> none(plan.inputs().size());
-      points.push_back({block.end, {}, {}, none, none});
+      points.push_back({block.begin, {}, {}, none, none});
     }
   std::sort(reads.begin(), reads.end());
   std::sort(sets.begin(), sets.end());
@@ -223,10 +228,22 @@ Status Liveness::run(std::vector<ResumePoint> &points, std::vector<bool> &usedIn
 } // namespace
 
 Status Plan::findResumePoints() {
-  bool any = false;
-  for (uint32_t at = 0; at < wordCount && !any; at += words[at] >> 16)
+  bool any = false, sizes = false;
+  for (uint32_t at = 0; at < wordCount && !any; at += words[at] >> 16) {
     any = (words[at] & 0xffff) == CAMEO_OP_FETCH;
-  return any ? Liveness(*this).run(resumeList, usedInputs) : Status();
+    sizes |= (words[at] & 0xffff) == CAMEO_OP_ARENA_SIZE;
+  }
+  return any || (sizes && loops()) ? Liveness(*this).run(resumeList, usedInputs) : Status();
+}
+
+bool Plan::loops() const {
+  for (uint32_t at = 0; at < wordCount; at += words[at] >> 16) {
+    uint32_t opcode = words[at] & 0xffff;
+    if ((opcode == CAMEO_OP_JUMP && words[at + 1] <= at) ||
+        (opcode == CAMEO_OP_BRANCH_ZERO && words[at + 2] <= at))
+      return true;
+  }
+  return false;
 }
 
 const ResumePoint &Plan::resumeAt(uint32_t word) const {

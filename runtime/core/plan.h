@@ -32,10 +32,11 @@ struct PlanKernel {
   uint32_t argCount;
 };
 
-// The place where a run goes on once a FETCH has brought its values, and what is needed from there on of all
-// that a run has come to know. It follows from the code, and is nowhere in the file.
+// The place where a run goes on once a FETCH has brought its values, or where an ARENA_SIZE finds that it has to be
+// more than the trip before took, and what is needed from there on of all that a run has come to know. It follows
+// from the code, and is nowhere in the file.
 struct ResumePoint {
-  uint32_t word;                            // of the instruction behind the FETCH
+  uint32_t word;                            // of the instruction behind the FETCH, or of the ARENA_SIZE
   std::vector<uint32_t> registers, buffers; // ascending
   std::vector<bool> shapes, values;         // one an input: those that are read
 };
@@ -63,9 +64,11 @@ public:
   const char *string(uint32_t offset) const { return strings + offset; }
   uint32_t registerCount() const { return registers; }
   uint32_t bufferCount() const { return buffers; }
-  // True if a run waits for values that it has computed, and goes by them.
-  bool fetches() const { return !resumeList.empty(); }
+  // True if a run may have several: it waits for values that it has computed, or its loops size arenas anew.
+  bool hasSegments() const { return !resumeList.empty(); }
   const ResumePoint &resumeAt(uint32_t word) const;
+  // True of code that jumps back.
+  bool loops() const;
   // Arenas, one for each instruction that sizes one; the number of the one at `word`.
   size_t arenaCount() const { return arenaWords.empty() ? 1 : arenaWords.size(); }
   uint32_t arenaAt(uint32_t word) const;

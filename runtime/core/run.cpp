@@ -90,7 +90,7 @@ Status Context::checkOverlaps() const {
       ranges.push_back(
           {"input", plan().inputs()[i].name, inputAddress(uint32_t(i)), work().inputBytes[i]});
   if (options.arena)
-    ranges.push_back({"the caller's", "arena", options.arena, work().arenaBytes});
+    ranges.push_back({"the caller's", "arena", options.arena, work().arenaBytes(0)});
   for (size_t i = 0; i < written; ++i)
     for (size_t j = i + 1; j < ranges.size(); ++j)
       if (ranges[i].start < ranges[j].start + ranges[j].bytes &&
@@ -134,15 +134,18 @@ Status Context::allocateBuffers() {
       CAMEO_RETURN_IF_ERROR(grow(inputs[i].device, work().inputBytes[i], plan().inputs()[i].name));
   for (uint32_t i = 0; i < outputs.size(); ++i)
     CAMEO_RETURN_IF_ERROR(allocateOutput(i));
-  return allocateArena(work());
+  return allocateArenas(work());
 }
 
-Status Context::allocateArena(const WorkList &work) {
-  if (work.arena > 0 || !options.arena)
-    return grow(arenas[work.arena], work.arenaBytes, "intermediate values");
-  if (options.arenaBytes < work.arenaBytes)
-    return failure(Code::InvalidArgument, "the arena has %llu bytes; these shapes need %llu",
-                   (unsigned long long)options.arenaBytes, (unsigned long long)work.arenaBytes);
+Status Context::allocateArenas(const WorkList &work) {
+  for (const SizedArena &sized : work.arenas) {
+    bool isCallers = sized.arena == 0 && options.arena;
+    if (!isCallers)
+      CAMEO_RETURN_IF_ERROR(grow(arenas[sized.arena], sized.bytes, "intermediate values"));
+    else if (options.arenaBytes < sized.bytes)
+      return failure(Code::InvalidArgument, "the arena has %llu bytes; these shapes need %llu",
+                     (unsigned long long)options.arenaBytes, (unsigned long long)sized.bytes);
+  }
   return {};
 }
 
@@ -308,15 +311,16 @@ void Context::swapStates() {
 
 // ---- Runs ---------------------------------------------------------------------------------------
 
-void Context::discardArena(const WorkList &work) {
-  if (work.arenaBytes)
-    device().discard(arenaMemory(work.arena), work.arenaBytes);
+void Context::discardArenas(const WorkList &work) {
+  for (const SizedArena &sized : work.arenas)
+    if (sized.bytes && !sized.holdsOlder)
+      device().discard(arenaMemory(sized.arena), sized.bytes);
 }
 
 // Nothing of an earlier run may be read. Of an output in the caller's memory that is also an input
 // (a state), the contents do count.
 void Context::discardOldContents() {
-  discardArena(work());
+  discardArenas(work());
   for (size_t i = 0; i < outputs.size(); ++i)
     if (outputs[i].binding.kind != Binding::Device && sizes[i])
       device().discard(outputs[i].device.memory, sizes[i]);
@@ -376,9 +380,9 @@ Status Context::forEachSegment(const std::function<Status(Prepared &segment)> &e
   counts = {segment->work.launches.size(), 0, true};
   uint64_t executed = segment->work.instructions;
   CAMEO_RETURN_IF_ERROR(enqueueSegment(*segment));
-  while (segment->work.fetches) {
+  while (segment->work.goesOn) {
     RunState next;
-    CAMEO_RETURN_IF_ERROR(fetch(*segment, next));
+    CAMEO_RETURN_IF_ERROR(finishSegment(*segment, next));
     CAMEO_RETURN_IF_ERROR(findPrepared(next, segment));
     segment->lastUsed = ++uses;
     executed += segment->work.instructions;
@@ -389,8 +393,8 @@ Status Context::forEachSegment(const std::function<Status(Prepared &segment)> &e
                      plan().name(), (unsigned long long)kMaxInstructions,
                      (unsigned long long)counts.waits);
     CAMEO_RETURN_IF_ERROR(shapeOutputs(*segment));
-    CAMEO_RETURN_IF_ERROR(allocateArena(segment->work));
-    discardArena(segment->work);
+    CAMEO_RETURN_IF_ERROR(allocateArenas(segment->work));
+    discardArenas(segment->work);
     CAMEO_RETURN_IF_ERROR(placeSegment(*segment));
     counts.launches += segment->work.launches.size();
     CAMEO_RETURN_IF_ERROR(enqueueSegment(*segment));
@@ -398,7 +402,16 @@ Status Context::forEachSegment(const std::function<Status(Prepared &segment)> &e
   return {};
 }
 
-// Waits for what was put down so far, and for the values that decide how the run goes on.
+// Waits for what was put down so far, which has memory that is to grow, or for the values that decide how the run goes
+// on.
+Status Context::finishSegment(const Prepared &segment, RunState &next) {
+  if (segment.work.fetches)
+    return fetch(segment, next);
+  ++counts.waits;
+  next = segment.work.next;
+  return device().synchronize(current);
+}
+
 Status Context::fetch(const Prepared &segment, RunState &next) {
   const Place &source = segment.work.fetch.source;
   CAMEO_RETURN_IF_ERROR(growStaging(fetchStaging, source.bytes));
@@ -488,14 +501,14 @@ Status Context::enqueue() {
   DeviceScope scope(device());
   CAMEO_RETURN_IF_ERROR(std::move(scope.status));
   CAMEO_RETURN_IF_ERROR(device().isCapturing(current, capturing));
-  if (capturing && plan().fetches())
+  if (capturing && plan().hasSegments())
     return failure(
         Code::Unsupported,
-        "'%s' waits for values of its own to go by, which a recording of the stream cannot",
+        "'%s' waits for values of its own, or its loops for memory, which a recording of the stream cannot",
         plan().name());
   swapStates();
   CAMEO_RETURN_IF_ERROR(prepare());
-  if (plan().fetches())
+  if (plan().hasSegments())
     takeOutputs(work()); // what an earlier run has decided is open again
   CAMEO_RETURN_IF_ERROR(resolve());
   if (capturing && onTap && !work().taps.empty())

@@ -284,7 +284,7 @@ Status Context::timeLaunches(uint32_t replays, std::deque<LaunchStep> &steps,
                              std::vector<LaunchTiming> &timings, bool wantsReference,
                              TimedRun &how) {
   CAMEO_RETURN_IF_ERROR(copyInputs());
-  if (plan().fetches()) {
+  if (plan().hasSegments()) {
     how.notReplayed = "the run goes by values that it waits for";
   } else {
     for (const LaunchStep &step : work().launches)
@@ -308,7 +308,7 @@ Status Context::runTimed(const std::function<void(const LaunchTiming &)> &callba
                    "launches cannot be timed while their stream is recorded");
   swapStates();
   CAMEO_RETURN_IF_ERROR(prepare());
-  if (plan().fetches())
+  if (plan().hasSegments())
     takeOutputs(work());
   CAMEO_RETURN_IF_ERROR(resolve());
   std::deque<LaunchStep> steps;
@@ -330,7 +330,7 @@ Status Context::runTimed(const std::function<void(const LaunchTiming &)> &callba
 Status Context::timeRuns(uint32_t together, uint32_t replays, const std::vector<Event> &events,
                          std::vector<float> &milliseconds) {
   auto enqueueSegment = [this](Prepared &segment) {
-    return plan().fetches() ? compute(segment) : segment.enqueueSteps(current);
+    return plan().hasSegments() ? compute(segment) : segment.enqueueSteps(current);
   };
   for (uint32_t replay = 0; replay < replays; ++replay) {
     CAMEO_RETURN_IF_ERROR(device().record(events[0], current));
@@ -354,7 +354,7 @@ Status Context::timeTogether(uint32_t together, uint32_t replays,
   Events events(device());
   CAMEO_RETURN_IF_ERROR(events.create(2));
   milliseconds.clear();
-  if (graphsWork && device().hasGraphs() && !plan().fetches()) {
+  if (graphsWork && device().hasGraphs() && !plan().hasSegments()) {
     TimedGraph graph(device());
     std::vector<GraphNode> nodes;
     CAMEO_RETURN_IF_ERROR(graph.create([&](Graph target) {

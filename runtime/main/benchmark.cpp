@@ -176,8 +176,8 @@ Status describeRuns(Workers &workers, const Session &session, BenchmarkResult &r
   CAMEO_RETURN_IF_ERROR(context.workList(work));
   result.launches = context.lastRun().launches;
   result.waits = context.lastRun().waits;
-  result.arenaLive = work->arenaLiveBytes;
-  result.arenaSum = work->arenaSumBytes;
+  result.arenaLive = work->allArenas().liveBytes;
+  result.arenaSum = work->allArenas().sumBytes;
   result.replayed = context.replays();
   result.memory.weights = session.model->payload().weightBytes();
   for (const std::unique_ptr<Worker> &worker : workers)

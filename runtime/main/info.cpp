@@ -72,17 +72,18 @@ Status printWork(const Options &options, const runtime::Plan &plan) {
     flops += launch.flops;
     bytes += launch.bytes;
   }
-  if (plan.fetches())
+  if (plan.hasSegments())
     std::printf("work: values decide how a run goes on; its first part has %zu launches\n",
                 work.launches.size());
   else if (isKnown)
     std::printf("work: %zu launches, %.6g GFLOP, %.6g MB read and written\n", work.launches.size(),
                 flops / 1e9, bytes / 1e6);
+  runtime::SizedArena all = work.allArenas();
   if (work.arenaUseKnown)
     std::printf("intermediate values: %llu B in the arena, %llu B of them live at once, %llu B in "
                 "all\n",
-                (unsigned long long)work.arenaBytes, (unsigned long long)work.arenaLiveBytes,
-                (unsigned long long)work.arenaSumBytes);
+                (unsigned long long)all.bytes, (unsigned long long)all.liveBytes,
+                (unsigned long long)all.sumBytes);
   return {};
 }
 

@@ -142,7 +142,7 @@ TEST(FetchPlan, WhatIsLive) {
     p.op(CAMEO_OP_WRITE, {named, CAMEO_INT64, 1, dead});
   }));
   ASSERT_TRUE(parsed.status.ok()) << parsed.status.message();
-  ASSERT_TRUE(parsed.plan.fetches());
+  ASSERT_TRUE(parsed.plan.hasSegments());
   const ResumePoint &point = parsed.plan.resumeAt(word);
   EXPECT_EQ(point.word, word);
   uint32_t zero = unread + 1;
@@ -152,7 +152,7 @@ TEST(FetchPlan, WhatIsLive) {
       << "of h alone the shape counts where it is read";
   EXPECT_EQ(point.values, (std::vector<bool>{false, true}));
   EXPECT_EQ(parsed.plan.deviceInputs(), (std::vector<bool>{true, false}));
-  EXPECT_FALSE(Parsed(planOf([](PlanBuilder &, uint32_t) {})).plan.fetches());
+  EXPECT_FALSE(Parsed(planOf([](PlanBuilder &, uint32_t) {})).plan.hasSegments());
 }
 
 TEST(FetchPlan, ASegmentFollowsFromItsState) {
@@ -270,12 +270,6 @@ TEST(FetchPlan, WhatComesTooLate) {
   };
   using P = PlanBuilder &;
   EXPECT_TRUE(late([](P, uint32_t) {}).ok());
-  Status twice = late([](P p, uint32_t r) {
-    p.op(CAMEO_OP_ARENA_SIZE, {r});
-    p.op(CAMEO_OP_ARENA_SIZE, {r});
-  });
-  EXPECT_NE(twice.message().find("the arena's size is given twice"), std::string::npos)
-      << twice.message();
   EXPECT_EQ(late([](P p, uint32_t r) { p.op(CAMEO_OP_OUTPUT_BOUND, {0, 1, r}); }).code(),
             Code::Corrupt);
   Status second = late([](P p, uint32_t) { p.op(CAMEO_OP_OUTPUT_SHAPE, {0, 1, p.constant(3)}); });
@@ -382,13 +376,13 @@ TEST(FetchPlan, EachSegmentMaySizeAnArena) {
   EXPECT_EQ(parsed.plan.arenaCount(), 2u);
   WorkList work;
   ASSERT_TRUE(first(parsed, work).ok());
-  EXPECT_EQ(work.arena, 0u);
-  EXPECT_EQ(work.arenaBytes, 256u);
+  ASSERT_EQ(work.arenas.size(), 1u);
+  EXPECT_EQ(work.arenaBytes(0), 256u);
   RunState before = work.next;
   for (int64_t size : {16, 24}) {
     ASSERT_TRUE(runSegment(parsed.plan, stateAfter(work, &size), work).ok());
-    EXPECT_EQ(work.arena, 1u);
-    EXPECT_EQ(work.arenaBytes, 256u);
+    ASSERT_EQ(work.arenas.size(), 1u);
+    EXPECT_EQ(work.arenaBytes(1), 256u);
     ASSERT_EQ(work.copies.size(), 1u);
     EXPECT_EQ(work.copies[0].source.arena, 0u);
     EXPECT_EQ(work.copies[0].target.arena, 1u);

@@ -141,6 +141,39 @@ inline PayloadFile sizeModel(int64_t bound = 8) {
   return modelOf(p);
 }
 
+// y = x, an element a trip, through an arena of 256 bytes in the first trip and `step` more in each that follows.
+inline PayloadFile sizingModel(int64_t step) {
+  PlanBuilder p;
+  p.input("x", CAMEO_INT64, {{-1, "n"}});
+  p.output("y", CAMEO_INT64, {{-1, "n"}});
+  advanceKernel(p);
+  uint32_t x = p.newBuffer(), y = p.newBuffer(), held = p.newBuffer(), from = p.newBuffer();
+  uint32_t to = p.newBuffer(), n = p.newRegister(), i = p.newRegister(), at = p.newRegister();
+  uint32_t zero = p.constant(0), one = p.constant(1), eight = p.constant(8), left = p.newRegister();
+  uint32_t most = p.newRegister(), by = p.constant(uint64_t(step)), last = p.newRegister();
+  p.op(CAMEO_OP_DIM, {n, 0, 0});
+  p.op(CAMEO_OP_OUTPUT_SHAPE, {0, 1, n});
+  p.op(CAMEO_OP_BUF_INPUT, {x, 0});
+  p.op(CAMEO_OP_BUF_OUTPUT, {y, 0});
+  p.op(CAMEO_OP_MOVE, {i, zero});
+  p.op(CAMEO_OP_MOVE, {most, p.constant(2048)});
+  uint32_t loop = p.op(CAMEO_OP_LT, {left, i, n});
+  uint32_t branch = p.op(CAMEO_OP_BRANCH_ZERO, {left, 0});
+  p.op(CAMEO_OP_ARENA_SIZE, {most});
+  p.op(CAMEO_OP_SUB, {last, most, eight});
+  p.op(CAMEO_OP_BUF_ARENA, {held, last, eight});
+  p.op(CAMEO_OP_MUL, {at, i, eight});
+  p.op(CAMEO_OP_BUF_PART, {from, x, at, eight});
+  p.op(CAMEO_OP_BUF_PART, {to, y, at, eight});
+  p.op(CAMEO_OP_COPY, {held, from, eight});
+  p.op(CAMEO_OP_COPY, {to, held, eight});
+  p.op(CAMEO_OP_ADD, {most, most, by});
+  p.op(CAMEO_OP_ADD, {i, i, one});
+  p.op(CAMEO_OP_JUMP, {loop});
+  p.patch(branch + 2, p.op(CAMEO_OP_END));
+  return modelOf(p);
+}
+
 enum class Where { Simulator, FakeDriver };
 
 // A model and one context.

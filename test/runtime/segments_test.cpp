@@ -45,6 +45,22 @@ TEST_P(Segments, WhileOnAValue) {
     }
 }
 
+// A loop that needs more memory than its trip before waits for the steps that have the old one.
+TEST_P(Segments, LoopsSizeTheirMemoryAnew) {
+  for (int64_t step : {-256, 0, 256}) {
+    Program program(GetParam(), sizingModel(step));
+    for (size_t count : {5, 1, 0, 5, 5, 8}) {
+      Values x(count), y(count);
+      for (size_t i = 0; i < count; ++i)
+        x[i] = int64_t(100 * count + i);
+      int64_t size = int64_t(count);
+      ASSERT_EQ(cameo_context_set_input_shape(program.context, 0, 1, &size), CAMEO_STATUS_OK);
+      ASSERT_EQ(program.run(x, y), CAMEO_STATUS_OK) << program.error();
+      EXPECT_EQ(y, x);
+    }
+  }
+}
+
 // Without graphs the same.
 TEST_P(Segments, LaunchByLaunch) {
   Program program(GetParam(), whileModel(Places::Two, true), 0, CAMEO_CONTEXT_NO_GRAPH);
@@ -492,7 +508,8 @@ TEST_P(SegmentsOnCuda, ARecordingIsRefused) {
   ASSERT_EQ(cuStreamBeginCapture_v2(stream, 1), 0);
   EXPECT_EQ(cameo_context_enqueue(program.context), CAMEO_STATUS_UNSUPPORTED);
   EXPECT_EQ(program.error(),
-            "'main' waits for values of its own to go by, which a recording of the stream cannot");
+            "'main' waits for values of its own, or its loops for memory, which a recording of the "
+            "stream cannot");
   ASSERT_EQ(cuStreamEndCapture(stream, &graph), 0);
   ASSERT_EQ(cuGraphDestroy(graph), 0);
   ASSERT_EQ(program.run(loopOf(3), y), CAMEO_STATUS_OK) << program.error();
