@@ -18,12 +18,14 @@ using namespace mlir;
 using namespace cameo;
 
 static void populateNormalized(OpPassManager &passes, const PipelineOptions &options) {
-  OpPassManager &functions = passes.nest<func::FuncOp>();
+  OpPassManager &entry = passes.nest<func::FuncOp>();
   // First, because what the model declares of shapes is not to be relied on.
-  functions.addPass(createInferShapes());
-  functions.addPass(createFoldConstants());
-  // After folding, which makes conditions and trip counts known that shapes alone do not.
-  functions.addPass(createFoldControlFlow());
+  entry.addPass(createInferShapes());
+  entry.addPass(createFoldConstants());
+  // After folding, which makes conditions and trip counts known that shapes alone do not; before all others, which see
+  // graphs that have become functions.
+  passes.addPass(createFoldControlFlow());
+  OpPassManager &functions = passes.nest<func::FuncOp>();
   // After branches are gone, which may have such operators, and before shapes of what stands for them are inferred.
   functions.addPass(createExpandOperators());
   // Of branches, and where a shape is computed by operators that only folding knows.
@@ -246,6 +248,8 @@ static void populateDevice(OpPassManager &passes, const PipelineOptions &) {
 }
 
 static void populateHost(OpPassManager &passes, const PipelineOptions &) {
+  // First, because the plan is one function, whose buffers live through parts that are repeated.
+  passes.nest<rt::VariantOp>().addPass(createReplaceCalls());
   OpPassManager &functions = passes.nest<rt::VariantOp>().nest<func::FuncOp>();
   // Before buffers are planned, because buffers with equal sizes share memory best when equal sizes
   // are one value. (That CSE makes one of all tensor.empty does no harm: each use is new memory.)

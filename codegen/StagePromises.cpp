@@ -58,9 +58,10 @@ using Check = LogicalResult (*)(Operation *op, const Complaint &error);
 
 //===-- Models --------------------------------------------------------------------------------===//
 
-/// The model's function; null after an error.
+/// The model's function, beside those that bodies of control flow are; null after an error.
 func::FuncOp modelFunction(ModuleOp module, const Complaint &error) {
-  auto functions = llvm::to_vector(module.getOps<func::FuncOp>());
+  auto functions = llvm::to_vector(llvm::make_filter_range(
+      module.getOps<func::FuncOp>(), [](func::FuncOp f) { return !f.isPrivate(); }));
   if (functions.size() == 1)
     return functions.front();
   emitError(module.getLoc()) << "a model at stage " << stageName(error.stage)
@@ -152,10 +153,13 @@ LogicalResult checkQuantized(Operation *op, const Complaint &error) {
   return success();
 }
 
-LogicalResult verifyModel(func::FuncOp function, const Complaint &error, ArrayRef<Check> checks) {
-  if (!function)
+/// The model's function, and those that it calls.
+LogicalResult verifyModel(ModuleOp module, const Complaint &error, ArrayRef<Check> checks) {
+  if (!modelFunction(module, error))
     return failure();
-  WalkResult result = function.walk([&](Operation *op) {
+  WalkResult result = module.walk([&](Operation *op) {
+    if (isa<ModuleOp>(op))
+      return WalkResult::advance();
     for (Check check : checks)
       if (failed(check(op, error)))
         return WalkResult::interrupt();
@@ -352,27 +356,25 @@ static LogicalResult verifyVariants(ModuleOp module, Stage stage, bool strict,
 }
 
 LogicalResult cameo::verifyImported(ModuleOp module, bool strict) {
-  return verifyAll(module, Stage::Imported, strict, [&](const Complaint &error) {
-    return verifyModel(modelFunction(module, error), error, {checkOnnx});
-  });
+  return verifyAll(module, Stage::Imported, strict,
+                   [&](const Complaint &error) { return verifyModel(module, error, {checkOnnx}); });
 }
 
 LogicalResult cameo::verifyNormalized(ModuleOp module, bool strict) {
   return verifyAll(module, Stage::Normalized, strict, [&](const Complaint &error) -> LogicalResult {
-    func::FuncOp function = modelFunction(module, error);
-    if (failed(verifyModel(function, error, {checkOnnx, checkSimplified})))
+    if (failed(verifyModel(module, error, {checkOnnx, checkSimplified})))
       return failure();
-    if (Operation *op = findUninferred(function))
-      return error.couldBeBetter(op, "it has no rank, although its shape can be inferred");
+    for (auto function : module.getOps<func::FuncOp>())
+      if (Operation *op = findUninferred(function))
+        return error.couldBeBetter(op, "it has no rank, although its shape can be inferred");
     return success();
   });
 }
 
 LogicalResult cameo::verifyPrecision(ModuleOp module, bool strict) {
   return verifyAll(module, Stage::Precision, strict, [&](const Complaint &error) {
-    func::FuncOp function = modelFunction(module, error);
-    return failure(failed(verifyModel(function, error, {checkOnnx, checkCast, checkQuantized})) ||
-                   failed(checkProducts(function, error)));
+    return failure(failed(verifyModel(module, error, {checkOnnx, checkCast, checkQuantized})) ||
+                   failed(checkProducts(modelFunction(module, error), error)));
   });
 }
 

@@ -88,20 +88,25 @@ def ExpandOperators : Pass<"cameo-expand-operators", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"expanded", "expanded", "operators that were written as others">];
 }
 
-def FoldControlFlow : Pass<"cameo-fold-control-flow", "::mlir::func::FuncOp"> {
+def FoldControlFlow : Pass<"cameo-fold-control-flow", "::mlir::ModuleOp"> {
   let summary = "fold control flow, sequences and optionals that are known to tensors";
   let description = [{
     Conditions, trip counts and positions are constants, or known from sizes. An If becomes the branch that is taken; where only a
     run knows which that is, both branches and a Where for each result, if they make values of the same shapes and check
-    no sizes while they run. Loop, Scan and SequenceMap become a copy of the body for each trip: up to 16 trips of one loop, and 2,000 nodes of all copies,
+    no sizes while they run, else `onnx.CallIf`, whose branches are private functions. Loop, Scan and SequenceMap become a copy of the body for each trip: up to 16 trips of one loop, and 2,000 nodes of all copies,
     those of graphs within the body included. Results that they collect are Concats of parts. What reads a sequence
     or an optional reads the tensors in it.
 
     Sizes are inferred on the way and constants folded, so that a condition may be known from the shape of another
     operator's result, or become known in the course of a loop, and graphs may stand within graphs. Names of nodes in
     copies end in the number of the trip. Nodes keep the shapes that the model declares, with `onnx.shape_declared`,
-    until `cameo-infer-shapes` has inferred theirs. What only a run knows stays, and keeps the reason as
-    `onnx.unexpanded`, which `cameo-report-unsupported` tells.
+    until `cameo-infer-shapes` has inferred theirs.
+
+    Loops and Scans that only a run knows, or that go beyond the limits, become `onnx.CallLoop` with a function for the
+    body, if it keeps the shapes of what it carries. Values that a graph captures are arguments of its function, constants are
+    copied; sizes have the caller's names. `sizes` of a call has, for each dimension of each result, the operand and its
+    dimension that has the same size, -1 where there is none. What stays keeps the reason as `onnx.unexpanded`,
+    which `cameo-report-unsupported` tells.
 
     ```mlir
     %0 = onnx.If(%true) ({
@@ -119,6 +124,7 @@ def FoldControlFlow : Pass<"cameo-fold-control-flow", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::cameo::onnx::OnnxDialect"];
   let statistics = [Statistic<"folded", "folded", "Ifs that one branch took the place of">,
                     Statistic<"selected", "selected", "Ifs that both branches took the place of">,
+                    Statistic<"outlined", "outlined", "control flow whose graphs have become functions">,
                     Statistic<"unrolled", "unrolled", "loops that copies of the body took the place of">];
 }
 
@@ -670,6 +676,30 @@ def LayOutWeights : Pass<"cameo-lay-out-weights", "::mlir::ModuleOp"> {
     Statistic<"saved", "bytes-saved", "bytes that sharing saves">,
     Statistic<"stored", "bytes", "bytes of the weight section">
   ];
+}
+
+def ReplaceCalls : Pass<"cameo-replace-calls", "::cameo::rt::VariantOp"> {
+  let summary = "replace calls of branches and bodies by regions of the plan";
+  let description = [{
+    `rt.if` becomes `rt.branch`, `rt.loop` `rt.repeat`, with the operations of the functions that they call, which are
+    gone. What is read on the host of a function's argument is what the caller makes it of, an input of the model, or
+    fetched from the device.
+
+    ```mlir
+    %y, %n = rt.if %c then @main.then else @main.else (%x : tensor<?xf32>) -> tensor<?xf32>, index
+    ```
+    ==>
+    ```mlir
+    %y, %n = rt.branch %c then {
+      ...
+      rt.yield %a, %d : tensor<?xf32>, index
+    } else {
+      ...
+    } -> tensor<?xf32>, index
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::cameo::rt::RtDialect", "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"inlined", "inlined", "functions that have become parts of the plan">];
 }
 
 def PlanBuffers : Pass<"cameo-plan-buffers", "::mlir::func::FuncOp"> {

@@ -46,6 +46,10 @@ private:
   void emitSizes(CameoOpcode opcode, uint64_t output, ValueRange sizes);
   LogicalResult emitFetch(rt::FetchOp op);
   LogicalResult emitLaunch(rt::LaunchOp op);
+  LogicalResult emitBlock(Block &block);
+  LogicalResult emitBranch(rt::BranchOp op);
+  LogicalResult emitRepeat(rt::RepeatOp op);
+  void emitAlias(uint32_t buffer, uint32_t whole, Value bytes);
   void emitWork(rt::LaunchOp launch);
   void emitArena(rt::LayOutArenaOp op);
   FailureOr<uint32_t> kernelOf(rt::LaunchOp launch);
@@ -278,7 +282,105 @@ void PlanEmitter::emitArena(rt::LayOutArenaOp op) {
   scalars.set(op.getSum(), sum);
 }
 
+/// Another number for all of a buffer.
+void PlanEmitter::emitAlias(uint32_t buffer, uint32_t whole, Value bytes) {
+  plan.op(CAMEO_OP_BUF_PART, {buffer, whole, plan.constant(0), scalars.get(bytes)});
+}
+
+LogicalResult PlanEmitter::emitBranch(rt::BranchOp op) {
+  SmallVector<uint32_t> results;
+  for (Value result : op.getResults()) {
+    bool isBuffer = isa<rt::BufferType>(result.getType());
+    results.push_back(isBuffer ? plan.newBuffer() : plan.newRegister());
+  }
+  uint32_t toOther = plan.branchZero(scalars.get(op.getCondition())), toEnd = 0;
+  for (Region &region : op->getRegions()) {
+    Block &block = region.front();
+    if (failed(emitBlock(block)))
+      return failure();
+    for (auto [value, result] : llvm::zip(block.getTerminator()->getOperands(), results)) {
+      if (!isa<rt::BufferType>(value.getType())) {
+        plan.op(CAMEO_OP_MOVE, {result, scalars.get(value)});
+        continue;
+      }
+      auto part = value.getDefiningOp<rt::BufferPartOp>();
+      if (!part)
+        return op.emitError("yields a buffer that is no part of another");
+      emitAlias(result, buffers.lookup(part), part.getBytes());
+    }
+    if (&region == &op.getTaken()) {
+      toEnd = plan.jump();
+      plan.land(toOther);
+    }
+  }
+  plan.land(toEnd);
+  for (auto [value, result] : llvm::zip(op.getResults(), results)) {
+    if (isa<rt::BufferType>(value.getType()))
+      buffers[value] = result;
+    else
+      scalars.set(value, result);
+  }
+  return success();
+}
+
+LogicalResult PlanEmitter::emitRepeat(rt::RepeatOp op) {
+  Block &body = op.getBody().front();
+  Operation *end = body.getTerminator();
+  uint32_t trip = plan.newRegister(), goesOn = plan.newRegister(), one = plan.constant(1);
+  SmallVector<Value> bytes;
+  SmallVector<uint32_t> carried, turned;
+  for (Value buffer : op.getCarried()) {
+    auto view = buffer.getDefiningOp<rt::ArenaViewOp>();
+    if (!view)
+      return op.emitError("carries what is not in the arena");
+    bytes.push_back(view.getBytes());
+    carried.push_back(plan.newBuffer());
+    turned.push_back(plan.newBuffer());
+    emitAlias(carried.back(), buffers.lookup(buffer), bytes.back());
+    buffers[body.getArgument(carried.size())] = carried.back();
+  }
+  plan.op(CAMEO_OP_MOVE, {trip, plan.constant(0)});
+  scalars.set(body.getArgument(0), trip);
+  bool asks = op.getCondition() || !op.getUnconditional();
+  if (asks)
+    plan.op(CAMEO_OP_MOVE,
+            {goesOn, op.getCondition() ? scalars.get(op.getCondition()) : plan.constant(1)});
+  uint32_t again = plan.here();
+  SmallVector<uint32_t> exits;
+  if (asks)
+    exits.push_back(plan.branchZero(goesOn));
+  if (op.getCount())
+    exits.push_back(plan.branchZero(plan.compute(CAMEO_OP_LT, {trip, scalars.get(op.getCount())})));
+  if (failed(emitBlock(body)))
+    return failure();
+  if (asks)
+    plan.op(CAMEO_OP_MOVE, {goesOn, scalars.get(end->getOperand(0))});
+  for (auto [i, value] : llvm::enumerate(end->getOperands().drop_front()))
+    emitAlias(turned[i], buffers.lookup(value), bytes[i]);
+  for (auto [i, buffer] : llvm::enumerate(carried))
+    emitAlias(buffer, turned[i], bytes[i]);
+  plan.op(CAMEO_OP_ADD, {trip, trip, one});
+  plan.jump(again);
+  for (uint32_t exit : exits)
+    plan.land(exit);
+  scalars.set(op.getTrips(), trip);
+  for (auto [result, buffer] : llvm::zip(op.getOutputs(), carried))
+    buffers[result] = buffer;
+  return success();
+}
+
+LogicalResult PlanEmitter::emitBlock(Block &block) {
+  for (Operation &op : block)
+    if (failed(emit(op)))
+      return failure();
+  return success();
+}
+
 LogicalResult PlanEmitter::emit(Operation &op) {
+  if (auto branch = dyn_cast<rt::BranchOp>(op))
+    return emitBranch(branch);
+  if (auto repeat = dyn_cast<rt::RepeatOp>(op))
+    return emitRepeat(repeat);
   if (auto dim = dyn_cast<rt::DimOp>(op)) {
     scalars.set(dim, plan.compute(CAMEO_OP_DIM, {low(dim.getInput()), low(dim.getDimension())}));
   } else if (auto read = dyn_cast<rt::ReadInputOp>(op)) {
@@ -333,7 +435,7 @@ LogicalResult PlanEmitter::emit(Operation &op) {
     return emitFetch(fetch);
   } else if (auto launch = dyn_cast<rt::LaunchOp>(op)) {
     return emitLaunch(launch);
-  } else if (!isa<func::ReturnOp>(op)) {
+  } else if (!isa<func::ReturnOp, rt::YieldOp>(op)) {
     return scalars.emit(op);
   }
   return success();
@@ -346,9 +448,8 @@ FailureOr<std::vector<char>> PlanEmitter::run() {
       failed(addTensors(kPlanOutputsAttr, plan.outputs)) ||
       (function->hasAttr(kPlanTapsAttr) && failed(addTensors(kPlanTapsAttr, plan.taps))))
     return failure();
-  for (Operation &op : function.getBody().front())
-    if (failed(emit(op)))
-      return failure();
+  if (failed(emitBlock(function.getBody().front())))
+    return failure();
   return plan.finish(function.getName());
 }
 

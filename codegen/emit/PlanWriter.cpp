@@ -19,8 +19,9 @@ uint32_t PlanWriter::string(llvm::StringRef text) {
 uint32_t PlanWriter::constant(uint64_t bits) {
   auto [known, isNew] = constants.try_emplace(bits, header.register_count);
   if (isNew)
-    op(CAMEO_OP_CONST,
-       {newRegister(), static_cast<uint32_t>(bits), static_cast<uint32_t>(bits >> 32)});
+    prologue.insert(prologue.end(),
+                    {CAMEO_OP_CONST | 4u << 16, newRegister(), static_cast<uint32_t>(bits),
+                     static_cast<uint32_t>(bits >> 32)});
   return known->second;
 }
 
@@ -35,6 +36,18 @@ void PlanWriter::op(CameoOpcode opcode, llvm::ArrayRef<uint32_t> operands) {
   code.insert(code.end(), operands.begin(), operands.end());
 }
 
+uint32_t PlanWriter::jump(uint32_t target) {
+  op(CAMEO_OP_JUMP, {target});
+  targets.push_back(code.size() - 1);
+  return targets.back();
+}
+
+uint32_t PlanWriter::branchZero(uint32_t condition) {
+  op(CAMEO_OP_BRANCH_ZERO, {condition, 0});
+  targets.push_back(code.size() - 1);
+  return targets.back();
+}
+
 uint32_t PlanWriter::compute(CameoOpcode opcode, llvm::ArrayRef<uint32_t> operands) {
   llvm::SmallVector<uint32_t> all = {newRegister()};
   all.append(operands.begin(), operands.end());
@@ -44,6 +57,9 @@ uint32_t PlanWriter::compute(CameoOpcode opcode, llvm::ArrayRef<uint32_t> operan
 
 std::vector<char> PlanWriter::finish(llvm::StringRef name) {
   op(CAMEO_OP_END, {});
+  for (uint32_t at : targets)
+    code[at] += prologue.size();
+  code.insert(code.begin(), prologue.begin(), prologue.end());
   header.magic = CAMEO_PLAN_MAGIC;
   header.name = string(name);
   header.input_count = inputs.size();

@@ -264,7 +264,8 @@ LogicalResult Exporter::exportBlock(Block &block, GraphProto &graph) {
         return op.emitError("has a value that ONNX cannot hold");
       continue;
     }
-    if (failed(exportNode(&op, graph)))
+    bool isCall = isa<CallIfOp, CallLoopOp>(op);
+    if (failed(isCall ? exportCall(&op, graph) : exportNode(&op, graph)))
       return failure();
   }
   return success();
@@ -283,18 +284,73 @@ std::string Exporter::outputName(Value value, StringRef wanted, Block *block, Gr
   return name;
 }
 
+LogicalResult Exporter::exportInput(Value argument, StringRef name, GraphProto &graph) {
+  names[argument] = uniqueName(name, valueNames);
+  ValueInfoProto &input = *graph.add_input();
+  input.set_name(names[argument]);
+  if (!isa<AnyType>(argument.getType()) &&
+      failed(exportType(argument.getType(), {}, *input.mutable_type())))
+    return emitError(argument.getLoc())
+           << "has the type " << argument.getType() << ", which ONNX cannot hold";
+  return success();
+}
+
 LogicalResult Exporter::exportRegion(Region &region, GraphProto &graph, StringRef name) {
-  Block &block = region.front();
   graph.set_name(name.str());
-  for (auto [i, argument] : llvm::enumerate(block.getArguments())) {
-    names[argument] = uniqueName((name + ".in" + Twine(i)).str(), valueNames);
-    ValueInfoProto &input = *graph.add_input();
-    input.set_name(names[argument]);
-    if (!isa<AnyType>(argument.getType()) &&
-        failed(exportType(argument.getType(), {}, *input.mutable_type())))
-      return emitError(argument.getLoc())
-             << "has the type " << argument.getType() << ", which ONNX cannot hold";
+  for (auto [i, argument] : llvm::enumerate(region.getArguments()))
+    if (failed(exportInput(argument, (name + ".in" + Twine(i)).str(), graph)))
+      return failure();
+  return exportBody(region.front(), graph);
+}
+
+LogicalResult Exporter::exportCallee(FlatSymbolRefAttr name, ValueRange captures, NodeProto &node,
+                                     StringRef attributeName) {
+  auto callee = module.lookupSymbol<func::FuncOp>(name.getAttr());
+  Block &block = callee.getBody().front();
+  AttributeProto &attribute = *node.add_attribute();
+  attribute.set_name(attributeName.str());
+  attribute.set_type(AttributeProto::GRAPH);
+  GraphProto &graph = *attribute.mutable_g();
+  graph.set_name(callee.getName().str());
+  // What it captures has its name from outside; the arguments in front of that are those of the graph.
+  size_t own = block.getNumArguments() - captures.size();
+  for (auto [argument, value] : llvm::zip(block.getArguments().drop_front(own), captures))
+    names[argument] = names.lookup(value);
+  for (size_t i = 0; i < own; ++i) {
+    StringRef given = callee.getArgAttrOfType<StringAttr>(i, kNameAttr).getValue();
+    if (failed(exportInput(block.getArgument(i), given.empty() ? "carried" : given, graph)))
+      return failure();
+    if (i > 0)
+      continue;
+    // That there is another trip is known where there is one.
+    ValueInfoProto &condition = *graph.add_input();
+    condition.set_name(uniqueName("condition", valueNames));
+    (void)exportType(RankedTensorType::get({}, Builder(module.getContext()).getI1Type()), {},
+                     *condition.mutable_type());
   }
+  return exportBody(block, graph);
+}
+
+LogicalResult Exporter::exportCall(Operation *op, GraphProto &graph) {
+  auto loop = dyn_cast<CallLoopOp>(op);
+  StringRef type = loop ? "Loop" : "If", named = nameOf(op->getLoc());
+  NodeProto &node = *graph.add_node();
+  node.set_name(uniqueName(named.empty() ? type : named, nodeNames));
+  node.set_op_type(type.str());
+  ValueRange captures = op->getOperands().drop_front(loop ? 2 + loop.getCarried() : 1);
+  for (Value operand : op->getOperands().drop_back(captures.size()))
+    node.add_input(isAbsent(operand) ? "" : names.lookup(operand));
+  nameResults(op, node.name());
+  for (Value result : op->getResults())
+    node.add_output(names.lookup(result));
+  if (loop)
+    return exportCallee(loop.getBodyAttr(), captures, node, "body");
+  auto choice = cast<CallIfOp>(op);
+  return failure(failed(exportCallee(choice.getElseBranchAttr(), captures, node, "else_branch")) ||
+                 failed(exportCallee(choice.getThenBranchAttr(), captures, node, "then_branch")));
+}
+
+LogicalResult Exporter::exportBody(Block &block, GraphProto &graph) {
   if (failed(exportBlock(block, graph)))
     return failure();
   llvm::StringSet<> taken;
@@ -381,7 +437,8 @@ void Exporter::exportModelAttributes(ModelProto &model) {
 }
 
 LogicalResult Exporter::run(ModelProto &model) {
-  auto funcs = llvm::to_vector(module.getOps<func::FuncOp>());
+  auto funcs = llvm::to_vector(llvm::make_filter_range(
+      module.getOps<func::FuncOp>(), [](func::FuncOp func) { return !func.isPrivate(); }));
   if (funcs.size() != 1 || funcs.front().isExternal() ||
       !llvm::hasSingleElement(funcs.front().getBody()))
     return module.emitError("has ") << funcs.size() << " functions; ONNX needs one, with one block";

@@ -34,6 +34,14 @@ private:
   mlir::LogicalResult exportBlock(mlir::Block &block, onnx_proto::GraphProto &graph);
   mlir::LogicalResult exportRegion(mlir::Region &region, onnx_proto::GraphProto &graph,
                                    llvm::StringRef name);
+  mlir::LogicalResult exportInput(mlir::Value argument, llvm::StringRef name,
+                                  onnx_proto::GraphProto &graph);
+  /// The nodes of a graph within a graph, and its outputs.
+  mlir::LogicalResult exportBody(mlir::Block &block, onnx_proto::GraphProto &graph);
+  /// A call of functions, as the operator whose graphs they are.
+  mlir::LogicalResult exportCall(mlir::Operation *op, onnx_proto::GraphProto &graph);
+  mlir::LogicalResult exportCallee(mlir::FlatSymbolRefAttr name, mlir::ValueRange captures,
+                                   onnx_proto::NodeProto &node, llvm::StringRef attributeName);
   mlir::LogicalResult exportNode(mlir::Operation *op, onnx_proto::GraphProto &graph);
   /// The name of an Attention's mask; one row for all queries becomes one for each.
   std::string exportMask(AttentionOp op, llvm::StringRef node, onnx_proto::GraphProto &graph);

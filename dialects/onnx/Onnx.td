@@ -6,6 +6,7 @@
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "mlir/IR/OpBase.td"
+include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Onnx_Dialect : Dialect {
@@ -232,6 +233,46 @@ def ONNX_CustomOp : ONNX_BaseOp<"Custom", [RecursiveMemoryEffects]> {
 def ONNX_YieldOp : ONNX_BaseOp<"Yield", [Pure, Terminator]> {
   let summary = "ends a graph attribute with the graph's outputs";
   let arguments = (ins Variadic<AnyType>:$outputs);
+}
+
+class ONNX_CallOp<string opMnemonic>
+    : ONNX_BaseOp<opMnemonic, [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]>;
+
+def ONNX_CallIfOp : ONNX_CallOp<"CallIf"> {
+  let summary = "an If whose branches are functions";
+  let description = [{
+    Both functions take all captures; each gives the results. `sizes` has two numbers for each dimension of each
+    result: a capture and its dimension that has this very size, or -1, -1 where only the branch that is taken tells
+    a dynamic one. It is exported as If.
+    ```mlir
+    %0 = onnx.CallIf(%c, %x) {then_branch = @main.then, else_branch = @main.else, sizes = array<i64: 0, 0, -1, -1>}
+      : (tensor<i1>, tensor<?x4xf32>) -> tensor<?x?xf32>
+    ```
+  }];
+  let arguments = (ins AnyType:$condition, Variadic<AnyType>:$captures,
+                       FlatSymbolRefAttr:$then_branch, FlatSymbolRefAttr:$else_branch,
+                       DenseI64ArrayAttr:$sizes);
+  let results = (outs Variadic<AnyType>:$outputs);
+}
+
+def ONNX_CallLoopOp : ONNX_CallOp<"CallLoop"> {
+  let summary = "a Loop whose body is a function";
+  let description = [{
+    The function takes the number of the trip, the values that trips hand on, of which there are `carried`, and all
+    captures; it gives whether there is another trip, the values for it, and an entry of each result that is collected
+    along a new first dimension. Values that are carried keep their shapes. `count` and `condition` may be absent;
+    `unconditional`: each trip says that there is another one. `sizes` is as of CallIf, with numbers of carried values
+    and captures together.
+    ```mlir
+    %0:2 = onnx.CallLoop(%n, %none, %x, %w) {body = @main.body, carried = 1 : i64, unconditional, ...}
+      : (tensor<i64>, none, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<?x4xf32>)
+    ```
+  }];
+  let arguments = (ins AnyType:$count, AnyType:$condition, Variadic<AnyType>:$values,
+                       FlatSymbolRefAttr:$body, I64Attr:$carried, DenseI64ArrayAttr:$sizes,
+                       UnitAttr:$unconditional);
+  let results = (outs Variadic<AnyType>:$outputs);
+  let hasVerifier = 1;
 }
 
 include "ops/Controlflow.td"

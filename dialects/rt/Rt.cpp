@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -348,6 +349,58 @@ LogicalResult LaunchOp::verify() {
     return emitOpError() << "has " << getResults().size() << " results for " << getOutputs().size()
                          << " written operands";
   return failure(failed(verifyFinishes(*this)) || failed(verifyInPlace(*this)));
+}
+
+//===-- Control flow --------------------------------------------------------------------------===//
+
+/// A function that takes values of types that fit those given.
+static LogicalResult verifyCallee(Operation *op, SymbolTableCollection &symbols,
+                                  FlatSymbolRefAttr name, TypeRange given) {
+  Operation *callee = symbols.lookupNearestSymbolFrom(op, name);
+  auto function = dyn_cast_or_null<FunctionOpInterface>(callee);
+  if (!function)
+    return op->emitOpError() << "calls " << name << ", which is not a function";
+  if (function.getArgumentTypes().size() != given.size() ||
+      failed(verifyCompatibleShapes(function.getArgumentTypes(), given)))
+    return op->emitOpError() << "calls " << name << " with " << given << ", which takes "
+                             << function.getArgumentTypes();
+  return success();
+}
+
+LogicalResult IfOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  TypeRange given = getCaptures().getTypes();
+  return failure(failed(verifyCallee(*this, symbols, getThenBranchAttr(), given)) ||
+                 failed(verifyCallee(*this, symbols, getElseBranchAttr(), given)));
+}
+
+LogicalResult LoopOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  SmallVector<Type> given{RankedTensorType::get({}, IntegerType::get(getContext(), 64))};
+  llvm::append_range(given, getCarried().getTypes());
+  llvm::append_range(given, getCaptures().getTypes());
+  return verifyCallee(*this, symbols, getBodyAttr(), given);
+}
+
+LogicalResult BranchOp::verify() {
+  for (Region *region : {&getTaken(), &getOther()}) {
+    auto end = dyn_cast<YieldOp>(region->front().getTerminator());
+    if (!end || end.getValues().size() != getNumResults() || region->getNumArguments())
+      return emitOpError() << "needs parts without arguments that yield " << getNumResults()
+                           << " values";
+  }
+  return success();
+}
+
+LogicalResult RepeatOp::verify() {
+  auto end = dyn_cast<YieldOp>(getBody().front().getTerminator());
+  if (!end || end.getValues().size() != getNumResults() ||
+      !end.getValues().front().getType().isInteger(1))
+    return emitOpError() << "needs a part that yields a condition and " << getOutputs().size()
+                         << " values";
+  if (getBody().getNumArguments() != 1 + getCarried().size() ||
+      !getBody().getArgument(0).getType().isIndex() || getOutputs().size() < getCarried().size())
+    return emitOpError() << "needs a part with the number of the trip and " << getCarried().size()
+                         << " values";
+  return success();
 }
 
 //===-- The arena -----------------------------------------------------------------------------===//

@@ -307,6 +307,101 @@ def Rt_AssembleOp : Rt_Op<"assemble", [Pure, AllTypesMatch<["storage", "result"]
   let hasVerifier = 1;
 }
 
+//===-- Control flow ------------------------------------------------------------------------===//
+
+def Rt_IfOp : Rt_Op<"if", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "calls one of two functions";
+  let description = [{
+    Both take all captures, and return tensors, which may be of other sizes than the other's, and behind these the
+    sizes of all of their dimensions. `cameo-replace-calls` makes `rt.branch` of it.
+    ```mlir
+    %y, %n = rt.if %c then @main.then else @main.else (%x : tensor<?xf32>) -> tensor<?xf32>, index
+    ```
+  }];
+  let arguments = (ins I1:$condition, Variadic<AnyRankedTensor>:$captures,
+                       FlatSymbolRefAttr:$then_branch, FlatSymbolRefAttr:$else_branch);
+  let results = (outs Variadic<AnyTypeOf<[AnyRankedTensor, Index]>>:$results);
+  let assemblyFormat = [{
+    $condition `then` $then_branch `else` $else_branch
+    `(` ($captures^ `:` type($captures))? `)` attr-dict (`->` type($results)^)?
+  }];
+}
+
+def Rt_LoopOp : Rt_Op<"loop", [AttrSizedOperandSegments,
+                               DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "calls a function for each trip";
+  let description = [{
+    The function takes the number of the trip, the values that are carried, which keep their sizes, and all captures.
+    It returns whether there is another trip, what is carried to it, and parts, which are collected: tensors with a
+    first dimension for the trips; `sizes` are those of their other dynamic dimensions. There are `count` trips at most, and none where `condition` is false;
+    `unconditional`: each returns that there is another one. `cameo-replace-calls` makes `rt.repeat` of it.
+    ```mlir
+    %trips, %h, %y = rt.loop @main.body count %n carries(%x : tensor<4xf32>) reads(%w : tensor<4xf32>) unconditional
+      -> tensor<4xf32>, tensor<?x4xf32>
+    ```
+  }];
+  let arguments = (ins Optional<Index>:$count, Optional<I1>:$condition,
+                       Variadic<AnyRankedTensor>:$carried, Variadic<AnyRankedTensor>:$captures,
+                       Variadic<Index>:$sizes, FlatSymbolRefAttr:$body, UnitAttr:$unconditional);
+  let results = (outs Index:$trips, Variadic<AnyRankedTensor>:$outputs);
+  let assemblyFormat = [{
+    $body (`count` $count^)? (`while` $condition^)?
+    `carries` `(` ($carried^ `:` type($carried))? `)` `reads` `(` ($captures^ `:` type($captures))? `)`
+    (`sizes` `(` $sizes^ `)`)? (`unconditional` $unconditional^)? attr-dict (`->` type($outputs)^)?
+  }];
+}
+
+def Rt_YieldOp : Rt_Op<"yield", [Pure, Terminator, ParentOneOf<["BranchOp", "RepeatOp"]>]> {
+  let summary = "ends a branch or a trip";
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+}
+
+def Rt_BranchOp : Rt_Op<"branch", [RecursiveMemoryEffects]> {
+  let summary = "one of two parts of the plan";
+  let description = [{
+    Both yield the results: tensors, buffers once they are planned, and sizes. What a part has put into an arena of its
+    own is there after it.
+    ```mlir
+    %n = rt.branch %c then { rt.yield %a : index } else { rt.yield %b : index } -> index
+    ```
+  }];
+  let arguments = (ins I1:$condition);
+  let results = (outs Variadic<AnyType>:$results);
+  let regions = (region SizedRegion<1>:$taken, SizedRegion<1>:$other);
+  let assemblyFormat = [{
+    $condition `then` $taken `else` $other attr-dict (`->` type($results)^)?
+  }];
+  let hasVerifier = 1;
+}
+
+def Rt_RepeatOp : Rt_Op<"repeat", [AttrSizedOperandSegments, RecursiveMemoryEffects]> {
+  let summary = "a part of the plan that is done again and again";
+  let description = [{
+    The part has the number of the trip and the values that are carried, and yields whether there is another trip and
+    the values for it. Of tensors, parts that are collected follow them, and results have them as `rt.loop` does. Of
+    buffers each value that is carried is two: that of the trip before, which is read, and the one that is written; they change places
+    with each trip, in the order in which they are yielded. `collects` are buffers that
+    parts are written to.
+    ```mlir
+    %trips, %a, %b = rt.repeat count %n carries(%p, %q : !rt.buffer, !rt.buffer) {
+    ^bb0(%i: index, %from: !rt.buffer, %to: !rt.buffer):
+      rt.yield %true, %to, %from : i1, !rt.buffer, !rt.buffer
+    } -> !rt.buffer, !rt.buffer
+    ```
+  }];
+  let arguments = (ins Optional<Index>:$count, Optional<I1>:$condition,
+                       Variadic<AnyType>:$carried, Variadic<Index>:$sizes,
+                       Variadic<Rt_BufferType>:$collected, UnitAttr:$unconditional);
+  let results = (outs Index:$trips, Variadic<AnyType>:$outputs);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    (`count` $count^)? (`while` $condition^)? `carries` `(` ($carried^ `:` type($carried))? `)`
+    (`sizes` `(` $sizes^ `)`)? (`collects` `(` $collected^ `)`)? (`unconditional` $unconditional^)? $body attr-dict (`->` type($outputs)^)?
+  }];
+  let hasVerifier = 1;
+}
+
 //===-- Launches ----------------------------------------------------------------------------===//
 
 def Rt_LaunchOp : Rt_Op<"launch", [AttrSizedOperandSegments]> {

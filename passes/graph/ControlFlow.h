@@ -12,6 +12,9 @@
 #include "passes/graph/ConstantFolding.h"
 #include "passes/graph/ShapeWalk.h"
 
+#include "dialects/onnx/shape/SizeNames.h"
+
+#include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace cameo {
@@ -20,6 +23,8 @@ namespace cameo {
 inline constexpr int64_t kMostTrips = 16;
 /// The nodes that copies of bodies have in all at most, those of graphs within them included.
 inline constexpr int64_t kMostUnrolledNodes = 2000;
+/// The trips that a loop makes at most that the run makes and that collects parts: memory is taken for all of them.
+inline constexpr int64_t kMostParts = int64_t(1) << 24;
 
 struct ControlFlowModel : ControlFlowInterface::FallbackModel<ControlFlowModel> {
   llvm::StringRef row; // what is not supported
@@ -79,6 +84,52 @@ private:
   std::string whyNotSelected(onnx::IfOp op, const Selection &selection);
   mlir::Operation *finishSelection(onnx::IfOp op, const Selection &selection);
 
+  //===-- OutlineBodies.cpp -----------------------------------------------------------------===//
+
+  /// An argument of a function that a graph becomes.
+  struct Formal {
+    mlir::RankedTensorType type;
+    mlir::StringAttr name;
+    onnx::Sizes sizes; // of the caller
+  };
+  /// An entry of a result in each trip.
+  struct Part {
+    unsigned result;  // of the loop
+    unsigned yielded; // by its graph
+  };
+  /// A loop that becomes a call of its body.
+  struct LoopCall {
+    mlir::Operation *op;
+    unsigned carried = 0;
+    llvm::SmallVector<mlir::Value> values = {}; // its own operands, and what its body captures
+    size_t given = 0;                           // of these the former
+    llvm::SmallVector<Formal> formals = {};     // the number of the trip, and the values
+    mlir::Value count = {};                     // of the trips; null without one
+    bool isUnconditional = false;
+    llvm::SmallVector<Part> parts = {};
+    mlir::func::FuncOp callee = {};
+    llvm::SmallVector<mlir::Type> types = {};
+    llvm::SmallVector<int64_t> sizes = {};
+  };
+
+  mlir::Operation *callBranches(onnx::IfOp op, const llvm::Twine &otherwise);
+  mlir::Operation *callLoop(mlir::Operation *op);
+  std::string describeLoop(LoopCall &call);
+  void mapArguments(const LoopCall &call, mlir::IRMapping &map);
+  void returnParts(const LoopCall &call);
+  std::string whyNotCarried(const Formal &given, mlir::Type element, const onnx::Sizes &made);
+  std::string typeLoop(LoopCall &call, llvm::ArrayRef<onnx::Sizes> made);
+  mlir::Value arrangeParts(const LoopCall &call, const Part &part, mlir::Value collected);
+  std::optional<Formal> formalOf(mlir::Value value);
+  mlir::StringAttr sizeName(mlir::OpFoldResult size);
+  mlir::func::FuncOp createCallee(mlir::Operation *op, llvm::StringRef suffix,
+                                  llvm::ArrayRef<Formal> formals);
+  void fillCallee(mlir::func::FuncOp callee, mlir::Block &graph, mlir::IRMapping &map);
+  mlir::FailureOr<llvm::SmallVector<onnx::Sizes>> inferCallee(mlir::func::FuncOp callee,
+                                                              std::string &problem);
+  void discardCallees(size_t kept);
+  std::pair<int64_t, int64_t> origin(mlir::OpFoldResult size, llvm::ArrayRef<Formal> formals);
+
   //===-- FoldLists.cpp ---------------------------------------------------------------------===//
 
   using List = llvm::SmallVector<mlir::Value>;
@@ -115,14 +166,24 @@ private:
     /// One trip that is not made, for the shapes of what would be collected.
     bool isTrial = false;
   };
-  enum class Next { Trip, End, Kept };
+  enum class Next { Trip, End, Kept, Called };
 
+  /// The inputs of a loop in front of the values that it carries.
+  static unsigned carriedFrom(mlir::Operation *op);
+  /// The number of values that each trip takes from the one before.
+  static unsigned carriedCount(mlir::Operation *op, size_t operands);
+  /// True of a body that only hands its condition on, or always goes on.
+  static bool alwaysGoesOn(mlir::Operation *op);
+  /// A number or a condition as the body declares it: some have one dimension.
+  static mlir::RankedTensorType scalarType(mlir::Value argument, mlir::Type element);
   mlir::Operation *unroll(mlir::Operation *op);
   Next next(mlir::Operation *op, Unrolled &loop);
   Next nextOfLoop(mlir::Operation *op, Unrolled &loop);
   Next nextOfScan(mlir::Operation *op, Unrolled &loop);
   Next nextOfMap(mlir::Operation *op, Unrolled &loop);
   Next refuse(mlir::Operation *op, Unrolled &loop, const llvm::Twine &why);
+  /// A loop whose trips a run makes, for a reason.
+  Next leave(mlir::Operation *op, Unrolled &loop, const llvm::Twine &why);
   Next limited(mlir::Operation *op, Unrolled &loop, std::optional<int64_t> trips);
   /// Copies the body for the next trip; false where the loop is refused.
   bool copyBody(mlir::Operation *op, Unrolled &loop);
@@ -142,6 +203,9 @@ private:
   llvm::StringRef pass;
   rt::Ledger ledger;
   ShapeWalk walk;
+  onnx::SizeNames sizeNames{walk.sizes};
+  llvm::DenseMap<const void *, mlir::StringAttr> unnamed; // sizes that have no name
+  std::vector<mlir::func::FuncOp> made;                   // of graphs, and those of graphs in them
   mlir::Value none;
   llvm::DenseMap<mlir::Value, List> lists;
   llvm::DenseMap<mlir::Value, mlir::Value> optionals; // null: without an element

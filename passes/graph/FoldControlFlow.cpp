@@ -63,7 +63,7 @@ void ControlFlow::run() {
   OpBuilder b = OpBuilder::atBlockBegin(&function.getBody().front());
   auto absent = b.create<onnx::NoneOp>(function.getLoc(), b.getNoneType(), ValueRange());
   none = absent->getResult(0);
-  function.walk([&](Operation *op) {
+  function->getParentOfType<ModuleOp>().walk([&](Operation *op) {
     if (std::optional<StringRef> name = onnx::nodeName(op))
       names.insert(*name);
   });
@@ -203,9 +203,16 @@ namespace {
 
 struct FoldControlFlow : impl::FoldControlFlowBase<FoldControlFlow> {
   void runOnOperation() override {
-    if (!ControlFlow::isPresent(getOperation()))
-      return markAllAnalysesPreserved();
-    ControlFlow(getOperation(), getArgument()).run();
+    bool isPresent = false;
+    // Those that come in on the way are folded there.
+    for (auto function : llvm::to_vector(getOperation().getOps<func::FuncOp>())) {
+      if (!ControlFlow::isPresent(function))
+        continue;
+      isPresent = true;
+      ControlFlow(function, getArgument()).run();
+    }
+    if (!isPresent)
+      markAllAnalysesPreserved();
   }
 };
 

@@ -29,9 +29,7 @@ Operation *ControlFlow::select(onnx::IfOp op) {
     return finishSelection(op, known->second);
   int64_t nodes = countNodes(op.getThenBranch().front()) + countNodes(op.getElseBranch().front());
   if (unrolledNodes + nodes > kMostUnrolledNodes)
-    return keep(op, whyUnknown(op.getCond(), "its condition",
-                               "branches of fewer nodes: at most " +
-                                   std::to_string(kMostUnrolledNodes) + " are computed both"));
+    return callBranches(op, "");
   Selection selection{op->getPrevNode(), unrolledNodes};
   unrolledNodes += nodes;
   OpBuilder b(op);
@@ -81,7 +79,7 @@ Operation *ControlFlow::finishSelection(onnx::IfOp op, const Selection &selectio
     while (op->getPrevNode() != selection.before)
       bury(op->getPrevNode());
     unrolledNodes = selection.othersNodes;
-    return keep(op, why);
+    return callBranches(op, whyUnknown(op.getCond(), "its condition", kNearestIf));
   }
   Operation *before = op->getPrevNode();
   Expander expander(op, walk.shapes, none);

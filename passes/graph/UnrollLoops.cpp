@@ -39,11 +39,9 @@ static constexpr StringLiteral kNothingKnown =
 
 static Block &bodyOf(Operation *op) { return op->getRegion(0).front(); }
 
-/// The inputs of a loop in front of the values that it carries.
-static unsigned carriedFrom(Operation *op) { return isa<onnx::LoopOp>(op) ? 2 : 0; }
+unsigned ControlFlow::carriedFrom(Operation *op) { return isa<onnx::LoopOp>(op) ? 2 : 0; }
 
-/// The number of values that each trip takes from the one before.
-static unsigned carriedCount(Operation *op, size_t operands) {
+unsigned ControlFlow::carriedCount(Operation *op, size_t operands) {
   if (auto scan = dyn_cast<onnx::ScanOp>(op))
     return operands - scan.getNumScanInputs();
   return isa<onnx::LoopOp>(op) ? operands - 2 : 0;
@@ -70,34 +68,38 @@ ControlFlow::Next ControlFlow::refuse(Operation *op, Unrolled &loop, const Twine
   return Next::Kept;
 }
 
-/// A trip, or a refusal for the limits. `trips` is how many there will be, where that is known.
+ControlFlow::Next ControlFlow::leave(Operation *op, Unrolled &loop, const Twine &why) {
+  return refuse(op, loop, why) == Next::Kept && isa<onnx::LoopOp, onnx::ScanOp>(op) ? Next::Called
+                                                                                    : Next::Kept;
+}
+
+/// A trip, or none where there are limits for copies. `trips` is how many there will be, where that is known.
 ControlFlow::Next ControlFlow::limited(Operation *op, Unrolled &loop,
                                        std::optional<int64_t> trips) {
   if (trips && *trips > kMostTrips)
-    return refuse(op, loop,
-                  "makes " + Twine(*trips) + " trips; at most " + Twine(kMostTrips) +
-                      " are supported; nearest supported: " + kNearestLoop);
+    return leave(op, loop,
+                 "makes " + Twine(*trips) + " trips; at most " + Twine(kMostTrips) +
+                     " are unrolled; nearest supported: " + kNearestLoop);
   if (loop.trips == kMostTrips)
-    return refuse(op, loop,
-                  "makes more than " + Twine(kMostTrips) +
-                      " trips, the most that are supported; nearest supported: " + kNearestLoop);
+    return leave(op, loop,
+                 "makes more than " + Twine(kMostTrips) +
+                     " trips, the most that are unrolled; nearest supported: " + kNearestLoop);
   int64_t each = countNodes(bodyOf(op));
   int64_t ahead = trips ? *trips - loop.trips : 1;
   if (unrolledNodes + ahead * each > kMostUnrolledNodes) {
     std::string others = loop.othersNodes == 0
                              ? ""
                              : ", beside " + std::to_string(loop.othersNodes) + " of other loops";
-    return refuse(op, loop,
-                  "makes " + Twine(trips ? "" : "at least ") +
-                      Twine(trips ? *trips : loop.trips + 1) + " trips of " + Twine(each) +
-                      " nodes" + others + "; copies of at most " + Twine(kMostUnrolledNodes) +
-                      " nodes in all are supported; nearest supported: " + kNearestLoop);
+    return leave(op, loop,
+                 "makes " + Twine(trips ? "" : "at least ") +
+                     Twine(trips ? *trips : loop.trips + 1) + " trips of " + Twine(each) +
+                     " nodes" + others + "; copies of at most " + Twine(kMostUnrolledNodes) +
+                     " nodes in all are made; nearest supported: " + kNearestLoop);
   }
   return Next::Trip;
 }
 
-/// True of a body that only hands its condition on, or always goes on.
-static bool alwaysGoesOn(Operation *op) {
+bool ControlFlow::alwaysGoesOn(Operation *op) {
   Block &body = bodyOf(op);
   Value condition = body.getTerminator()->getOperand(0);
   while (auto same = condition.getDefiningOp<onnx::IdentityOp>())
@@ -120,13 +122,13 @@ ControlFlow::Next ControlFlow::nextOfLoop(Operation *op, Unrolled &loop) {
     return Next::End;
   StringRef nearest = "a constant, or a loop that is unrolled in the model";
   if (hasCount && !trips)
-    return refuse(op, loop, whyUnknown(count, "its trip count", nearest));
+    return leave(op, loop, whyUnknown(count, "its trip count", nearest));
   if (!goesOn)
-    return refuse(op, loop,
-                  whyUnknown(condition,
-                             loop.trips ? "its condition after trip " + Twine(loop.trips)
-                                        : Twine("its condition"),
-                             nearest));
+    return leave(op, loop,
+                 whyUnknown(condition,
+                            loop.trips ? "its condition after trip " + Twine(loop.trips)
+                                       : Twine("its condition"),
+                            nearest));
   return limited(op, loop, !hasCondition || alwaysGoesOn(op) ? trips : std::nullopt);
 }
 
@@ -135,6 +137,7 @@ ControlFlow::Next ControlFlow::nextOfScan(Operation *op, Unrolled &loop) {
   unsigned states = carriedCount(op, loop.given.size());
   auto axes = scan.getScanInputAxes();
   std::optional<int64_t> trips;
+  bool isOpen = false;
   for (auto [i, value] : llvm::enumerate(ArrayRef(loop.given).drop_front(states))) {
     std::optional<onnx::Sizes> sizes = walk.shapes.find(value);
     if (!sizes)
@@ -146,16 +149,17 @@ ControlFlow::Next ControlFlow::nextOfScan(Operation *op, Unrolled &loop) {
                     "scans axis " + Twine(axis) + " of input " + Twine(states + i) +
                         ", which has rank " + Twine(rank));
     std::optional<int64_t> size = getConstantIntValue((*sizes)[axis < 0 ? axis + rank : axis]);
-    if (!size)
-      return refuse(op, loop,
-                    "scans an axis whose size only a run knows; nearest supported: sizes fixed "
-                    "with --shapes");
-    if (trips && *trips != *size)
+    isOpen |= !size;
+    if (size && trips && *trips != *size)
       return refuse(op, loop,
                     "scans " + Twine(*trips) + " and " + Twine(*size) +
                         " entries; all scanned inputs must have as many");
-    trips = size;
+    trips = size ? size : trips;
   }
+  if (isOpen)
+    return leave(op, loop,
+                 "scans an axis whose size only a run knows; nearest supported: sizes fixed with "
+                 "--shapes");
   return loop.trips == *trips ? Next::End : limited(op, loop, trips);
 }
 
@@ -185,8 +189,7 @@ ControlFlow::Next ControlFlow::next(Operation *op, Unrolled &loop) {
 
 //===-- A trip --------------------------------------------------------------------------------===//
 
-/// A number or a condition as the body declares it: some have one dimension.
-static RankedTensorType scalarType(Value argument, Type element) {
+RankedTensorType ControlFlow::scalarType(Value argument, Type element) {
   auto declared = dyn_cast<RankedTensorType>(argument.getType());
   bool isList = declared && declared.getRank() == 1;
   return RankedTensorType::get(isList ? ArrayRef<int64_t>{1} : ArrayRef<int64_t>(), element);
@@ -421,6 +424,8 @@ Operation *ControlFlow::unroll(Operation *op) {
     loop = {SmallVector<Value>(op->getOperands()), op->getPrevNode(), unrolledNodes};
   while (!loop.isTrial) {
     Next way = next(op, loop);
+    if (way == Next::Called)
+      return callLoop(op);
     if (way == Next::Kept)
       break;
     if (way == Next::End && (loop.trips || !collects(op, carriedCount(op, loop.given.size()))))

@@ -12,8 +12,10 @@ using namespace cameo;
 static std::optional<int64_t> known(OpFoldResult size) { return getConstantIntValue(size); }
 
 Value BufferPlanner::value(OpFoldResult size) {
-  if (auto dynamic = dyn_cast<Value>(size))
-    return dynamic;
+  if (auto dynamic = dyn_cast<Value>(size)) {
+    Value now = planned.lookup(dynamic);
+    return now ? now : dynamic;
+  }
   int64_t number = cast<IntegerAttr>(cast<Attribute>(size)).getInt();
   Value &result = constants[number];
   if (!result) {
@@ -39,6 +41,10 @@ OpFoldResult BufferPlanner::bytesOf(const Memory &memory) {
   for (Value dim : memory.dims)
     bytes = mul(bytes, dim);
   return mul(bytes, constant(memory.factor));
+}
+
+OpFoldResult BufferPlanner::bytesOf(unsigned place) {
+  return places[place].view ? places[place].bytes : bytesOf(memoryOf(place));
 }
 
 /// Gives everything in the segment's arena its offset: as constants where all sizes are known, else by an
@@ -119,6 +125,8 @@ Value BufferPlanner::buffer(unsigned number, Location user) {
     return result = builder.create<rt::OutputOp>(loc, type, memory.index);
   case Memory::Constant:
     return result = builder.create<rt::GetConstantOp>(loc, type, memory.constant);
+  case Memory::Given:
+    llvm_unreachable("given with its region");
   case Memory::Arena:
     return result = builder.create<rt::ArenaViewOp>(user, type, value(memory.offset),
                                                     value(bytesOf(memory)));
@@ -188,7 +196,8 @@ LogicalResult BufferPlanner::emitBeginning(unsigned number) {
   builder.setInsertionPoint(end);
   if (failed(layOut(number)))
     return failure();
-  emitShapes(end);
+  if (end->getBlock() == &block)
+    emitShapes(end);
   if (number == 0)
     emitBounds();
   const std::array<OpFoldResult, 3> &use = segments[number].arenaUse;
@@ -201,7 +210,7 @@ void BufferPlanner::emitStep(const Step &step) {
   if (!step.op) {
     Value target = bufferAt(step.places[0], step.loc);
     Value source = bufferAt(step.places[1], step.loc);
-    Value bytes = value(bytesOf(memoryOf(step.places[0])));
+    Value bytes = value(bytesOf(step.places[0]));
     builder.create<rt::CopyOp>(step.loc, source, target, bytes);
     return;
   }
@@ -225,6 +234,16 @@ void BufferPlanner::emitStep(const Step &step) {
     fetch.replaceAllUsesWith(planned.getResults());
     return;
   }
+  if (auto branch = dyn_cast<rt::BranchOp>(step.op))
+    return openBranch(step, branch);
+  if (auto repeat = dyn_cast<rt::RepeatOp>(step.op))
+    return openRepeat(step, repeat);
+  if (auto end = dyn_cast<rt::YieldOp>(step.op))
+    return closePart(step, end);
+  emitLaunch(step);
+}
+
+void BufferPlanner::emitLaunch(const Step &step) {
   auto launch = cast<rt::LaunchOp>(step.op);
   SmallVector<Value> operands;
   for (auto [place, operand] : llvm::zip(step.places, launch.getOperands_()))
@@ -248,7 +267,8 @@ LogicalResult BufferPlanner::emit() {
     return failure();
   for (const Step &step : steps) {
     emitStep(step);
-    if (isa_and_nonnull<rt::FetchOp>(step.op) && failed(emitBeginning(++segment)))
+    if (isa_and_nonnull<rt::FetchOp, rt::BranchOp, rt::RepeatOp, rt::YieldOp>(step.op) &&
+        failed(emitBeginning(++segment)))
       return failure();
   }
   setMemory();
@@ -257,16 +277,23 @@ LogicalResult BufferPlanner::emit() {
 }
 
 /// Takes the tensors away.
-void BufferPlanner::erase() {
+void BufferPlanner::erase(Block &block) {
+  auto isTensor = [](Type type) { return isa<TensorType>(type); };
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
-    auto isTensor = [](Type type) { return isa<TensorType>(type); };
+    for (Region &region : op.getRegions())
+      if (!region.empty())
+        erase(region.front());
     if (auto end = dyn_cast<func::ReturnOp>(op))
       end->setOperands({});
     else if (llvm::any_of(op.getOperandTypes(), isTensor) ||
              llvm::any_of(op.getResultTypes(), isTensor))
       op.erase();
   }
-  block.eraseArguments(0, block.getNumArguments());
+  block.eraseArguments([&](BlockArgument argument) { return isTensor(argument.getType()); });
+}
+
+void BufferPlanner::erase() {
+  erase(block);
   function.removeArgAttrsAttr();
   function.removeResAttrsAttr();
   function.setFunctionType(builder.getFunctionType({}, {}));

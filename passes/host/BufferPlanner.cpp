@@ -35,6 +35,10 @@ LogicalResult BufferPlanner::collect() {
       return failure();
     bind(argument, *place);
   }
+  return collectBlock(block);
+}
+
+LogicalResult BufferPlanner::collectBlock(Block &block) {
   SmallVector<Operation *> ops;
   for (Operation &op : block)
     ops.push_back(&op);
@@ -56,6 +60,10 @@ LogicalResult BufferPlanner::collect(Operation &op) {
       .Case([&](rt::ViewOp view) { return collectView(view); })
       .Case([&](rt::TapOp tap) { return collectTap(tap); })
       .Case([&](rt::FetchOp fetch) { return collectFetch(fetch); })
+      .Case([&](rt::BranchOp branch) { return collectBranch(branch); })
+      .Case([&](rt::RepeatOp repeat) { return collectRepeat(repeat); })
+      // Of the part that is walked through by the operation that it belongs to.
+      .Case([](rt::YieldOp) { return success(); })
       .Case([&](rt::AssembleOp assemble) {
         bind(assemble, placeOf.at(assemble.getStorage()));
         return success();
@@ -156,6 +164,7 @@ LogicalResult BufferPlanner::collectLaunch(rt::LaunchOp launch) {
     auto known = placeOf.find(operand);
     bool isOwn =
         known != placeOf.end() && memoryOf(known->second).kind == Memory::Arena &&
+        memoryOf(known->second).region == region &&
         (isUnwritten(operand) ||
          CAMEO_MUTANT(22, !isUsedAfter(places[known->second].part, launch, first + i), true));
     if (known != placeOf.end() && (!isWritten || isOwn)) {
@@ -256,8 +265,8 @@ std::optional<int64_t> BufferPlanner::sourceInPlace(rt::LaunchOp launch, int64_t
     const Memory &memory = memoryOf(place->second);
     FailureOr<Memory> wanted = memoryFor(Memory::Arena, launch.getOperands_()[target]);
     unsigned number = launch.getOperands_().getBeginOperandIndex() + source;
-    if (memory.kind == Memory::Arena && succeeded(wanted) && wanted->factor == memory.factor &&
-        wanted->dims == memory.dims &&
+    if (memory.kind == Memory::Arena && memory.region == region && succeeded(wanted) &&
+        wanted->factor == memory.factor && wanted->dims == memory.dims &&
         !isUsedAfter(places[place->second].part, launch, number, fallback))
       return source;
   }
@@ -351,7 +360,7 @@ LogicalResult BufferPlanner::collectReturn(func::ReturnOp op) {
     Memory &memory = memoryOf(source->second);
     if (places[source->second].view && !rt::layoutOf(result)->isContiguous)
       return op.emitError() << "output " << i << " is in several pieces of another tensor";
-    if (memory.kind == Memory::Arena && !places[source->second].view) {
+    if (memory.kind == Memory::Arena && !memory.isKept && !places[source->second].view) {
       memory.kind = Memory::Output;
       memory.index = i;
     } else {
@@ -372,8 +381,18 @@ bool BufferPlanner::isUsedAfter(unsigned part, Operation *writer, unsigned opera
         Operation *user = use.getOwner();
         // Other names for the same memory are in the list themselves, once they are reached.
         if (isa<rt::ReshapeOp, rt::ViewOp, rt::AssembleOp, tensor::CastOp>(user) &&
-            CAMEO_MUTANT(17, user->isBeforeInBlock(writer), true))
+            CAMEO_MUTANT(
+                17, user->getBlock() == writer->getBlock() && user->isBeforeInBlock(writer), true))
           continue;
+        // What a region reads, each of its trips may.
+        if (Operation *around = writer->getBlock()->findAncestorOpInBlock(*user);
+            around && around != user) {
+          if (around == writer || writer->isBeforeInBlock(around))
+            return true;
+          continue;
+        } else if (!around) {
+          return true;
+        }
         if (user == writer || user == twin
                 ? CAMEO_MUTANT(19, use.getOperandNumber() != operand, false)
                 : writer->isBeforeInBlock(user))
@@ -406,7 +425,8 @@ FailureOr<BufferPlanner::Memory> BufferPlanner::memoryFor(Memory::Kind kindOfMem
   if (!kind || !onnx::elementBytes(*kind))
     return emitError(tensor.getLoc())
            << "a buffer cannot hold elements of type " << type.getElementType();
-  Memory memory{kindOfMemory, index, {}, 1, {}, -1, -1, 0, {}};
+  Memory memory{kindOfMemory, index};
+  memory.region = region;
   memory.factor = onnx::elementBytes(*kind);
   for (OpFoldResult size : *known) {
     if (auto dynamic = dyn_cast<Value>(size)) {

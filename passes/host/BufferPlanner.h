@@ -44,14 +44,16 @@ private:
 
   /// A range of memory that holds one tensor after another, or parts of one.
   struct Memory {
-    enum Kind { Input, Constant, Arena, Output } kind;
-    unsigned index = 0;               // of the input or output
-    mlir::FlatSymbolRefAttr constant; // weight
+    enum Kind { Input, Constant, Arena, Output, Given } kind; // Given: a region's, or by it
+    unsigned index = 0;                                       // of the input or output
+    mlir::FlatSymbolRefAttr constant;                         // weight
     /// Bytes: `factor` times the product of `dims`, which are in order of appearance.
     int64_t factor = 0;
     llvm::SmallVector<mlir::Value> dims;
     int64_t first = -1, last = -1; // steps
     unsigned segment = 0;          // of the first one
+    unsigned region = 0;           // that it is made in
+    bool isKept = false;           // in the arena, whoever has the value in the end
     mlir::OpFoldResult offset;     // in the arena, bytes
   };
   /// What is written by itself: a memory, or a view of what is assembled in one. Those in the same
@@ -70,16 +72,19 @@ private:
   };
   /// What the plan does, in order.
   struct Step {
-    mlir::Operation *op; // rt.launch, rt.from_scalars, rt.tap, rt.fetch; null for a copy
+    /// rt.launch, rt.from_scalars, rt.tap, rt.fetch; rt.branch and rt.repeat where their parts begin, rt.yield where
+    /// one ends; null for a copy.
+    mlir::Operation *op;
     mlir::Location loc;
-    llvm::SmallVector<int> places; // a launch's operands, -1 for scalars; else target, source
+    /// A launch's operands, -1 for scalars; what rt.branch gives, and rt.repeat takes; else target, source.
+    llvm::SmallVector<int> places;
     llvm::SmallVector<int64_t> inPlace = {}; // a launch's pairs of one place: rt::kInPlaceAttr
   };
 
-  /// A part of the plan, from one fetch to the next, which it waits for. Its sizes are known when it begins, so
-  /// that it has an arena of its own for values that are made in it.
+  /// A part of the plan, from one fetch to the next, which it waits for, or between the borders of regions. Its sizes
+  /// are known when it begins, so that it has an arena of its own for values that are made in it.
   struct Segment {
-    mlir::Operation *end; // the fetch, or the function's end
+    mlir::Operation *end; // the fetch, what has regions, or the end of the block
     /// The arena's bytes, the most live ones, their sum; null where there is nothing in it.
     std::array<mlir::OpFoldResult, 3> arenaUse = {};
   };
@@ -96,6 +101,12 @@ private:
   void takeTaps();
   llvm::LogicalResult collectTap(rt::TapOp tap);
   llvm::LogicalResult collectFetch(rt::FetchOp fetch);
+  llvm::LogicalResult collectBlock(mlir::Block &block);
+  llvm::LogicalResult collectBranch(rt::BranchOp branch);
+  llvm::LogicalResult collectRepeat(rt::RepeatOp repeat);
+  llvm::LogicalResult collectTrip(rt::RepeatOp repeat, llvm::ArrayRef<unsigned> next,
+                                  llvm::ArrayRef<unsigned> collected);
+  llvm::FailureOr<unsigned> placeToCopy(mlir::Value tensor, const char *what);
   llvm::FailureOr<Sizes> checkCast(mlir::tensor::CastOp op);
   void setMetadata();
   mlir::DictionaryAttr describe(llvm::StringRef fallback, mlir::DictionaryAttr attributes,
@@ -135,17 +146,23 @@ private:
   void emitShapes(mlir::Operation *end);
   void emitBounds();
   void emitStep(const Step &step);
+  void emitLaunch(const Step &step);
+  void openBranch(const Step &step, rt::BranchOp branch);
+  void openRepeat(const Step &step, rt::RepeatOp repeat);
+  void closePart(const Step &step, rt::YieldOp end);
   llvm::LogicalResult layOut(unsigned segment);
   llvm::LogicalResult layOutNow(Segment &segment, llvm::ArrayRef<unsigned> members,
                                 llvm::ArrayRef<mlir::OpFoldResult> bytes);
   void setMemory();
   void erase();
+  void erase(mlir::Block &block);
   mlir::Value buffer(unsigned memory, mlir::Location user);
   mlir::Value bufferAt(unsigned place, mlir::Location user);
   mlir::OpFoldResult sum(mlir::OpFoldResult a, mlir::OpFoldResult b);
   mlir::OpFoldResult product(const rt::Extent &extent);
   mlir::OpFoldResult bytesOf(mlir::Value view, const rt::Layout &layout);
   mlir::OpFoldResult bytesOf(const Memory &memory);
+  mlir::OpFoldResult bytesOf(unsigned place);
   mlir::Value value(mlir::OpFoldResult size);
   mlir::OpFoldResult constant(int64_t number) { return builder.getIndexAttr(number); }
   mlir::OpFoldResult mul(mlir::OpFoldResult a, mlir::OpFoldResult b);
@@ -168,6 +185,16 @@ private:
   llvm::SmallVector<mlir::Attribute> inputs, outputs, taps; // metadata
   llvm::DenseSet<unsigned> hostInputs;
   llvm::SmallVector<Segment, 1> segments;
+  unsigned region = 0, regions = 0; // the one that is walked through, and all of them
+  /// Regions that are open while steps are emitted: the buffers that were known in front of them.
+  struct Open {
+    mlir::Operation *op;
+    llvm::SmallVector<int> places;
+    llvm::DenseMap<unsigned, mlir::Value> buffers, buffersOfViews;
+  };
+  llvm::SmallVector<Open> open;
+  llvm::DenseMap<mlir::Value, mlir::Value>
+      planned;            // sizes that regions give, of the op that is planned
   llvm::BitVector shaped; // outputs whose shapes the plan has set
   mlir::Operation *firstOp = nullptr;
 };

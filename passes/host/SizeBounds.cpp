@@ -15,16 +15,18 @@ bool SizeBounds::isFetched(Value value) {
   if (found != fetched.end())
     return found->second;
   Operation *op = value.getDefiningOp();
-  bool is = op && (isa<rt::FetchOp>(op) || llvm::any_of(op->getOperands(), [&](Value operand) {
-                     return isFetched(operand);
-                   }));
+  // The argument of a region is the number of its trip.
+  bool is =
+      !op || (isa<rt::FetchOp, rt::BranchOp, rt::RepeatOp>(op) ||
+              llvm::any_of(op->getOperands(), [&](Value operand) { return isFetched(operand); }));
   return fetched[value] = is;
 }
 
 /// Gives a value that no fetch decides, where the builder stands.
 Value SizeBounds::known(Value value) {
   Operation *op = value.getDefiningOp();
-  if (!op || op->isBeforeInBlock(&*builder.getInsertionPoint()))
+  Block *here = builder.getInsertionBlock();
+  if (!op || (op->getBlock() == here && op->isBeforeInBlock(&*builder.getInsertionPoint())))
     return value;
   if (Value copy = copies.lookup(value))
     return copy;
@@ -47,6 +49,16 @@ Value SizeBounds::of(Value size) {
   if (!isFetched(size))
     return getConstantIntValue(size).value_or(0) < kNoBound ? known(size) : Value();
   Operation *op = size.getDefiningOp();
+  if (!op)
+    return {};
+  if (auto branch = dyn_cast<rt::BranchOp>(op)) {
+    unsigned number = cast<OpResult>(size).getResultNumber();
+    return make<arith::MaxSIOp>(op,
+                                of(branch.getTaken().front().getTerminator()->getOperand(number)),
+                                of(branch.getOther().front().getTerminator()->getOperand(number)));
+  }
+  if (auto repeat = dyn_cast<rt::RepeatOp>(op))
+    return repeat.getCount() ? of(repeat.getCount()) : Value();
   auto operand = [&](unsigned i) { return of(op->getOperand(i)); };
   auto positive = [&](unsigned i) {
     return getConstantIntValue(op->getOperand(i)).value_or(0) > 0;

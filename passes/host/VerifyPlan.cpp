@@ -16,9 +16,10 @@ using namespace cameo;
 
 static constexpr StringLiteral kOurBug = "; this is a bug in Cameo";
 
-/// A step is what the device does.
+/// A step is what the device does, and where a branch or a loop begins, or one of their parts ends.
 static bool isStep(Operation &op) {
-  return isa<rt::LaunchOp, rt::CopyOp, rt::WriteOp, rt::TapOp, rt::FetchOp>(op);
+  return isa<rt::LaunchOp, rt::CopyOp, rt::WriteOp, rt::TapOp, rt::FetchOp, rt::BranchOp,
+             rt::RepeatOp, rt::YieldOp>(op);
 }
 
 /// The buffer that a buffer is a part of, or the buffer itself.
@@ -63,12 +64,23 @@ static std::string describeStep(Operation *op, int64_t step) {
   return text + "'" + op->getName().getStringRef().str() + "'";
 }
 
+namespace {
+
 /// All buffers that a step has of the arena of each segment, in the order of their first steps.
-static std::vector<std::vector<ArenaUse>> arenaUses(func::FuncOp plan) {
-  std::vector<std::vector<ArenaUse>> arenas(1);
+class ArenaUses {
+public:
+  void walk(Block &block);
+  std::vector<std::vector<ArenaUse>> arenas{1};
+
+private:
   llvm::DenseMap<Value, std::pair<size_t, size_t>> numbers; // of the arena, and in it
   int64_t step = 0;
-  for (Operation &op : plan.getBody().front()) {
+};
+
+} // namespace
+
+void ArenaUses::walk(Block &block) {
+  for (Operation &op : block) {
     if (!isStep(op))
       continue;
     for (Value operand : op.getOperands()) {
@@ -87,10 +99,11 @@ static std::vector<std::vector<ArenaUse>> arenaUses(func::FuncOp plan) {
       use.last = step;
     }
     ++step;
-    if (isa<rt::FetchOp>(op))
+    if (isa<rt::FetchOp, rt::YieldOp>(op) || op.getNumRegions())
       arenas.emplace_back();
+    for (Region &region : op.getRegions())
+      walk(region.front());
   }
-  return arenas;
 }
 
 static LogicalResult reportOverlap(const ArenaUse &live, const ArenaUse &other,
@@ -199,7 +212,9 @@ static LogicalResult verifyArena(std::vector<ArenaUse> &uses) {
 }
 
 LogicalResult cameo::verifyArena(func::FuncOp plan) {
-  for (std::vector<ArenaUse> &uses : arenaUses(plan))
+  ArenaUses all;
+  all.walk(plan.getBody().front());
+  for (std::vector<ArenaUse> &uses : all.arenas)
     if (failed(::verifyArena(uses)))
       return failure();
   return success();
@@ -214,13 +229,51 @@ PlannedValues::PlannedValues(func::FuncOp function) {
         StringAttr::get(function.getContext(), "input " + Twine(argument.getArgNumber())))));
     contents[argument] = {inputs.back()};
   }
-  for (Operation &op : block)
-    add(op);
+  addBlock(block);
   addReturn(function, cast<func::ReturnOp>(block.getTerminator()));
   contents.clear();
 }
 
+void PlannedValues::addBlock(Block &block) {
+  for (Operation &op : block)
+    add(op);
+}
+
+void PlannedValues::receive(Value tensor) {
+  handed.push_back(newValue(tensor.getLoc()));
+  contents[tensor] = {handed.back()};
+}
+
+void PlannedValues::addBranch(rt::BranchOp branch) {
+  auto isTensor = [](Value value) { return isa<TensorType>(value.getType()); };
+  for (Region *region : branch.getRegions()) {
+    addBlock(region->front());
+    for (Value value :
+         llvm::make_filter_range(region->front().getTerminator()->getOperands(), isTensor))
+      hand(value);
+  }
+  for (Value result : llvm::make_filter_range(branch.getResults(), isTensor))
+    receive(result);
+}
+
+void PlannedValues::addRepeat(rt::RepeatOp repeat) {
+  Block &body = repeat.getBody().front();
+  for (auto [i, value] : llvm::enumerate(repeat.getCarried())) {
+    hand(value);
+    receive(body.getArgument(1 + i));
+  }
+  addBlock(body);
+  for (Value value : body.getTerminator()->getOperands().drop_front())
+    hand(value);
+  for (Value result : repeat.getOutputs())
+    receive(result);
+}
+
 void PlannedValues::add(Operation &op) {
+  if (auto branch = dyn_cast<rt::BranchOp>(op))
+    return addBranch(branch);
+  if (auto repeat = dyn_cast<rt::RepeatOp>(op))
+    return addRepeat(repeat);
   if (auto launch = dyn_cast<rt::LaunchOp>(op)) {
     addLaunch(launch);
   } else if (auto get = dyn_cast<rt::GetConstantOp>(op)) {
@@ -281,10 +334,16 @@ class PlannedValues::Run {
 public:
   explicit Run(const PlannedValues &planned) : planned(planned) {}
 
-  LogicalResult step(Operation &op);
+  LogicalResult steps(Block &block);
   LogicalResult end(func::FuncOp plan);
 
 private:
+  LogicalResult step(Operation &op);
+  LogicalResult branch(rt::BranchOp op);
+  LogicalResult repeat(rt::RepeatOp op);
+  /// A buffer has what crosses a region's border next.
+  LogicalResult expect(Operation &op, Value buffer);
+  LogicalResult receive(Operation &op, Value buffer);
   LogicalResult launch(rt::LaunchOp op);
   LogicalResult read(Operation &op, Value buffer, int value, bool maybeBefore = false);
   LogicalResult write(Operation &op, Value buffer, int value);
@@ -302,7 +361,7 @@ private:
   /// Values that buffers held before the last launch wrote to them.
   llvm::SmallDenseMap<Value, int> before;
   llvm::SmallDenseMap<int64_t, Value> outputs;
-  size_t launches = 0, scalars = 0, fetches = 0;
+  size_t launches = 0, scalars = 0, fetches = 0, handed = 0;
 };
 
 LogicalResult PlannedValues::Run::read(Operation &op, Value buffer, int value, bool maybeBefore) {
@@ -348,7 +407,70 @@ LogicalResult PlannedValues::Run::launch(rt::LaunchOp op) {
   return success();
 }
 
+LogicalResult PlannedValues::Run::expect(Operation &op, Value buffer) {
+  const int *value = next(planned.handed.data(), planned.handed.size(), handed);
+  return value ? read(op, buffer, *value) : disagree(&op);
+}
+
+LogicalResult PlannedValues::Run::receive(Operation &op, Value buffer) {
+  const int *value = next(planned.handed.data(), planned.handed.size(), handed);
+  if (!value)
+    return disagree(&op);
+  held[wholeOf(buffer)] = *value;
+  return success();
+}
+
+LogicalResult PlannedValues::Run::branch(rt::BranchOp op) {
+  auto isBuffer = [](Value value) { return isa<rt::BufferType>(value.getType()); };
+  for (Region *region : op.getRegions()) {
+    if (failed(steps(region->front())))
+      return failure();
+    Operation *end = region->front().getTerminator();
+    for (Value buffer : llvm::make_filter_range(end->getOperands(), isBuffer))
+      if (failed(expect(*end, buffer)))
+        return failure();
+  }
+  for (Value buffer : llvm::make_filter_range(op.getResults(), isBuffer))
+    if (failed(receive(*op, buffer)))
+      return failure();
+  return success();
+}
+
+LogicalResult PlannedValues::Run::repeat(rt::RepeatOp op) {
+  Block &body = op.getBody().front();
+  for (size_t i = 0; i < op.getCarried().size(); i += 2)
+    if (failed(expect(*op, op.getCarried()[i])) || failed(receive(*op, body.getArgument(1 + i))))
+      return failure();
+  if (failed(steps(body)))
+    return failure();
+  Operation *end = body.getTerminator();
+  for (size_t i = 0; i < op.getCarried().size(); i += 2)
+    if (failed(expect(*end, end->getOperand(1 + i))))
+      return failure();
+  for (Value buffer : op.getCollected())
+    if (failed(expect(*end, buffer)))
+      return failure();
+  for (size_t i = 0; i < op.getCarried().size(); i += 2)
+    if (failed(receive(*op, op.getOutputs()[i])))
+      return failure();
+  for (Value buffer : op.getCollected())
+    if (failed(receive(*op, buffer)))
+      return failure();
+  return success();
+}
+
+LogicalResult PlannedValues::Run::steps(Block &block) {
+  for (Operation &op : block)
+    if (failed(step(op)))
+      return failure();
+  return success();
+}
+
 LogicalResult PlannedValues::Run::step(Operation &op) {
+  if (auto choice = dyn_cast<rt::BranchOp>(op))
+    return branch(choice);
+  if (auto loop = dyn_cast<rt::RepeatOp>(op))
+    return repeat(loop);
   if (auto input = dyn_cast<rt::InputOp>(op)) {
     held[input] = planned.inputs[input.getIndex()];
   } else if (auto get = dyn_cast<rt::GetConstantOp>(op)) {
@@ -376,7 +498,7 @@ LogicalResult PlannedValues::Run::step(Operation &op) {
 
 LogicalResult PlannedValues::Run::end(func::FuncOp plan) {
   if (launches != planned.launches.size() || scalars != planned.scalars.size() ||
-      fetches != planned.fetched.size())
+      fetches != planned.fetched.size() || handed != planned.handed.size())
     return plan.emitError() << "has " << launches << " launches, " << scalars
                             << " writes of numbers and " << fetches << " fetches, and had "
                             << planned.launches.size() << ", " << planned.scalars.size() << " and "
@@ -392,8 +514,7 @@ LogicalResult PlannedValues::Run::end(func::FuncOp plan) {
 
 LogicalResult PlannedValues::verify(func::FuncOp plan) const {
   Run run(*this);
-  for (Operation &op : plan.getBody().front())
-    if (failed(run.step(op)))
-      return failure();
+  if (failed(run.steps(plan.getBody().front())))
+    return failure();
   return run.end(plan);
 }

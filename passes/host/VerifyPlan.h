@@ -49,6 +49,12 @@ private:
   }
   void add(mlir::Operation &op);
   void addLaunch(rt::LaunchOp launch);
+  void addBlock(mlir::Block &block);
+  void addBranch(rt::BranchOp branch);
+  void addRepeat(rt::RepeatOp repeat);
+  void hand(mlir::Value tensor) { handed.push_back(contents.lookup(tensor).value); }
+  /// A new value, which a region is given or gives.
+  void receive(mlir::Value tensor);
   void addReturn(mlir::func::FuncOp function, mlir::func::ReturnOp end);
   std::string nameOf(int value) const;
 
@@ -57,6 +63,7 @@ private:
   llvm::DenseMap<mlir::Attribute, int> constants; // by symbol
   std::vector<Launch> launches;                   // in their order
   llvm::SmallVector<int> inputs, outputs, taps, scalars, fetched;
+  llvm::SmallVector<int> handed; // over borders of regions, in order
 
   class Run;
 };

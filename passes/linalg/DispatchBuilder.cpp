@@ -198,6 +198,17 @@ Value DispatchBuilder::inMemory(Value tensor, int64_t most) {
   return filled;
 }
 
+Value DispatchBuilder::withSizes(Value tensor, const Sizes &sizes) {
+  RankedTensorType type = tensorType(sizes, getElementTypeOrSelf(tensor));
+  if (tensor.getType() == type)
+    return tensor;
+  SmallVector<Value> dynamic;
+  for (OpFoldResult size : sizes)
+    if (!getConstantIntValue(size))
+      dynamic.push_back(plan.value(size));
+  return b.create<rt::ReshapeOp>(tensor.getLoc(), type, tensor, dynamic);
+}
+
 SmallVector<Value> DispatchBuilder::dispatch(Location loc, ArrayRef<OutputSpec> outputs,
                                              BodyFunction body) {
   SmallVector<Value> inits;

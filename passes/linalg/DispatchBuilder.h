@@ -75,6 +75,8 @@ public:
   /// The tensor itself, or, for a constant of equal elements with more than `most` bytes, one that
   /// a kernel writes, so that the file need not have them.
   mlir::Value inMemory(mlir::Value tensor, int64_t most = onnx::kMaxDenseBytes);
+  /// A tensor whose type says what is known of its sizes.
+  mlir::Value withSizes(mlir::Value tensor, const Sizes &sizes);
 
 private:
   mlir::TypedAttr splatOf(mlir::Value tensor) const;

@@ -21,6 +21,7 @@ void registerContractionOperators(LoweringRows &rows);   // MatMul, Gemm, Einsum
 void registerConvolutionOperators(LoweringRows &rows);   // Conv, ConvTranspose
 void registerQuantizationOperators(LoweringRows &rows);  // QuantizeLinear, DequantizeLinear ...
 void registerIntegerProducts(LoweringRows &rows);        // ConvInteger, QLinearMatMul ...
+void registerCallLowerings(LoweringRows &rows);          // CallIf, CallLoop
 
 // Parts of families in files of their own, called by the family's function.
 void registerSoftmaxOperators(LoweringRows &rows);

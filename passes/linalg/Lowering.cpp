@@ -19,6 +19,12 @@ Lowering::Lowering(ModuleOp module)
     : module(module), b(module.getContext()), plan(b, refusals), build(module, b, plan),
       shapes(plan, refusals) {
   plan.tensorOf = [this](Value value) { return values.at(value).tensor; };
+  module.walk([this](Operation *op) {
+    if (auto call = dyn_cast<onnx::CallIfOp>(op))
+      called[call.getThenBranch()] = called[call.getElseBranch()] = Called::AsBranch;
+    else if (auto loop = dyn_cast<onnx::CallLoopOp>(op))
+      called[loop.getBody()] = Called::AsBody;
+  });
 }
 
 //===-- Operands and results ------------------------------------------------------------------===//
@@ -99,6 +105,7 @@ Sizes Lowering::inputSizes(func::FuncOp function, unsigned number, Value input,
 func::FuncOp Lowering::lowerInputs(func::FuncOp function, OpBuilder &outer) {
   auto target = outer.create<func::FuncOp>(function.getLoc(), function.getName(),
                                            outer.getFunctionType({}, {}));
+  target.setVisibility(function.getVisibility());
   Block *entry = target.addEntryBlock();
   b.setInsertionPointToStart(entry);
   plan.begin(function.getLoc());
@@ -163,6 +170,23 @@ LogicalResult Lowering::lowerNodes(func::FuncOp function) {
   return success();
 }
 
+/// A branch returns the sizes of its results behind them; a body whether there is another trip, as a number of the plan.
+LogicalResult Lowering::lowerReturn(Operation *end, SmallVectorImpl<Value> &results) {
+  auto function = cast<func::FuncOp>(end->getParentOp());
+  Called how = called.lookup(function.getName());
+  if (how == Called::AsBranch)
+    for (Value result : end->getOperands())
+      for (OpFoldResult size : *shapes.find(result))
+        results.push_back(plan.value(size));
+  if (how != Called::AsBody)
+    return success();
+  FailureOr<OpFoldResult> goesOn = shapes.host.number(end, 0);
+  if (failed(goesOn))
+    return failure();
+  results.front() = plan.isTrue(*goesOn);
+  return success();
+}
+
 LogicalResult Lowering::lowerResults(func::FuncOp function, func::FuncOp target) {
   Operation *terminator = function.getBody().front().getTerminator();
   SmallVector<Value> results;
@@ -182,7 +206,10 @@ LogicalResult Lowering::lowerResults(func::FuncOp function, func::FuncOp target)
     attrs.set(onnx::kTypeAttr, TypeAttr::get(elementType));
     resultAttrs.push_back(attrs.getDictionary(b.getContext()));
   }
+  if (failed(lowerReturn(terminator, results)))
+    return reportRefusals(function, refusals);
   b.create<func::ReturnOp>(terminator->getLoc(), results);
+  resultAttrs.resize(results.size(), b.getDictionaryAttr({}));
   target.setType(b.getFunctionType(target.getArgumentTypes(), ValueRange(results).getTypes()));
   target.setAllResultAttrs(resultAttrs);
   function.erase();

@@ -86,8 +86,12 @@ private:
   llvm::LogicalResult lowerNodes(mlir::func::FuncOp function);
   llvm::LogicalResult readProducts(mlir::Operation &op);
   llvm::LogicalResult lowerResults(mlir::func::FuncOp function, mlir::func::FuncOp target);
+  llvm::LogicalResult lowerReturn(mlir::Operation *end,
+                                  llvm::SmallVectorImpl<mlir::Value> &results);
 
   llvm::DenseMap<mlir::Value, Lowered> values;
+  enum class Called { Never, AsBranch, AsBody };
+  llvm::StringMap<Called> called; // functions by name
 };
 
 } // namespace cameo

@@ -21,6 +21,8 @@ void PlanSizes::begin(Location loc) {
   constants.clear();
   names.clear();
   inputs.clear();
+  ofResults.clear();
+  decidedSizes.clear();
   forget();
 }
 
@@ -52,7 +54,7 @@ StringAttr PlanSizes::nameOf(OpFoldResult ofr) const {
 
 bool PlanSizes::isSize(OpFoldResult given) const {
   auto value = dyn_cast_if_present<Value>(given);
-  return value && value.getDefiningOp<tensor::DimOp>();
+  return value && (value.getDefiningOp<tensor::DimOp>() || decidedSizes.contains(value));
 }
 
 Value PlanSizes::value(OpFoldResult ofr) {
@@ -116,7 +118,6 @@ static StringRef nameOfWrapping(SizeOperation op) {
   }
 }
 
-/// The i1 of a condition.
 Value PlanSizes::isTrue(OpFoldResult condition) {
   Value number = value(condition), zero = value(index(0));
   return b.create<arith::CmpIOp>(at, arith::CmpIPredicate::ne, number, zero);

@@ -27,8 +27,18 @@ public:
   /// Gives the tensor of the plan that a value of the model has become, where the value was lowered.
   std::function<mlir::Value(mlir::Value)> tensorOf;
   onnx::Sizes fetch(mlir::Value tensor, int64_t count, bool real) override;
+  mlir::OpFoldResult decided(mlir::OpResult result, unsigned dim) override {
+    return ofResults.at({result, dim});
+  }
+  /// The size that an operator of the plan gives beside a result.
+  void decide(mlir::OpResult result, unsigned dim, mlir::Value size) {
+    ofResults[{result, dim}] = size;
+    decidedSizes.insert(size);
+  }
   mlir::StringAttr nameOf(mlir::OpFoldResult value) const override;
 
+  /// The i1 of a condition.
+  mlir::Value isTrue(mlir::OpFoldResult condition);
   /// An SSA value of an OpFoldResult, in the plan.
   mlir::Value value(mlir::OpFoldResult ofr);
 
@@ -40,7 +50,6 @@ protected:
   bool isSize(mlir::OpFoldResult given) const override;
 
 private:
-  mlir::Value isTrue(mlir::OpFoldResult condition);
   mlir::Value compare(onnx::SizeOperation op, mlir::Value left, mlir::Value right);
   mlir::Value wide(mlir::OpFoldResult number);
   mlir::Value createWide(onnx::SizeOperation op, llvm::ArrayRef<mlir::OpFoldResult> operands);
@@ -50,6 +59,8 @@ private:
   llvm::DenseMap<mlir::Attribute, mlir::Value> constants;
   llvm::DenseMap<mlir::Value, mlir::StringAttr> names; // of inputs' sizes
   llvm::DenseMap<mlir::Value, mlir::Value> inputs;
+  llvm::DenseMap<std::pair<mlir::Value, unsigned>, mlir::Value> ofResults;
+  llvm::DenseSet<mlir::Value> decidedSizes;
 };
 
 } // namespace cameo

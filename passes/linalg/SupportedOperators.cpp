@@ -25,6 +25,7 @@ void attachLowerings(MLIRContext &context) {
   registerConvolutionOperators(rows);
   registerQuantizationOperators(rows);
   registerIntegerProducts(rows);
+  registerCallLowerings(rows);
 }
 
 } // namespace cameo

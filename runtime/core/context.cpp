@@ -519,7 +519,8 @@ void Context::logPrepared(const Prepared &segment) const {
     where = " from word " + std::to_string(segment.key.word) + " on";
   device().log.debug("'%s' is prepared for %s%s: %zu launches, %llu bytes of intermediate values",
                      plan().name(), sizes.empty() ? "no inputs" : sizes.c_str(), where.c_str(),
-                     segment.work.launches.size(), (unsigned long long)segment.work.allArenas().bytes);
+                     segment.work.launches.size(),
+                     (unsigned long long)segment.work.allArenas().bytes);
 }
 
 } // namespace cameo::runtime

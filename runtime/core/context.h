@@ -124,7 +124,9 @@ public:
   // Calls a function once what was enqueued is done: by a thread of the driver's, or before this returns.
   Status callWhenDone(void (*function)(void *), void *user);
   // True if the next run of this kind is a replay; with several segments, if the last one was.
-  bool replays() const { return plan().hasSegments() ? counts.replayed : active && active->hasGraph(); }
+  bool replays() const {
+    return plan().hasSegments() ? counts.replayed : active && active->hasGraph();
+  }
   RunCounts lastRun() const { return counts; }
   // Who is shown tapped values by runs to come, each as soon as it is there; null: nobody. Such
   // runs wait, and are not replays. The callback must not use the context but for readTap and

@@ -90,9 +90,9 @@ private:
   std::vector<Value> values;
   std::vector<CameoArenaRequest> requests;
   std::vector<uint32_t> requestOffsets; // registers
-  std::vector<uint64_t> arenas; // RunState::arenas
-  uint32_t arena = 0;           // the one that was sized last
-  const char *nextNodes = nullptr; // of the launch to come
+  std::vector<uint64_t> arenas;         // RunState::arenas
+  uint32_t arena = 0;                   // the one that was sized last
+  const char *nextNodes = nullptr;      // of the launch to come
   double nextFlops = -1, nextBytes = -1;
   uint64_t workBytes = 0;
   uint32_t at;
@@ -515,13 +515,10 @@ Status Interpreter::arenaSize(const uint32_t *o) {
   for (uint32_t i = 0; comesBack && i < buffers.size(); ++i)
     if (buffers[i].space == Place::Arena && buffers[i].arena == arena)
       define(i, {});
-  auto isIt = [&](const SizedArena &sized) { return sized.arena == arena; };
-  auto sized = std::find_if(work.arenas.begin(), work.arenas.end(), isIt);
-  if (sized == work.arenas.end())
-    sized = work.arenas.insert(sized, {arena, from.arenas[arena] != RunState::kUnsized});
-  // Memory does not shrink from trip to trip.
-  arenas[arena] = comesBack ? std::max(arenas[arena], bytes) : bytes;
-  sized->bytes = std::max(sized->bytes, bytes);
+  arenas[arena] = comesBack ? std::max(arenas[arena], bytes) : bytes; // it does not shrink
+  if (!work.find(arena))
+    work.arenas.push_back({arena, from.arenas[arena] != RunState::kUnsized});
+  work.find(arena)->bytes = std::max(work.find(arena)->bytes, bytes);
   return {};
 }
 
@@ -558,12 +555,11 @@ Status Interpreter::arenaUse(const uint32_t *o) {
   uint64_t live = 0, sum = 0;
   CAMEO_RETURN_IF_ERROR(size(registers[o[0]], "the arena's largest live set", live));
   CAMEO_RETURN_IF_ERROR(size(registers[o[1]], "the sum of the arena's buffers", sum));
-  for (SizedArena &sized : work.arenas)
-    if (sized.arena == arena) {
-      sized.liveBytes = std::max(sized.liveBytes, live);
-      sized.sumBytes = std::max(sized.sumBytes, sum);
-      work.arenaUseKnown = true;
-    }
+  if (SizedArena *sized = work.find(arena)) {
+    sized->liveBytes = std::max(sized->liveBytes, live);
+    sized->sumBytes = std::max(sized->sumBytes, sum);
+    work.arenaUseKnown = true;
+  }
   return {};
 }
 
@@ -788,23 +784,6 @@ Status Interpreter::fetch(const uint32_t *o) {
 }
 
 } // namespace
-
-uint64_t WorkList::arenaBytes(uint32_t arena) const {
-  for (const SizedArena &sized : arenas)
-    if (sized.arena == arena)
-      return sized.bytes;
-  return 0;
-}
-
-SizedArena WorkList::allArenas() const {
-  SizedArena all;
-  for (const SizedArena &sized : arenas) {
-    all.bytes += sized.bytes;
-    all.liveBytes += sized.liveBytes;
-    all.sumBytes += sized.sumBytes;
-  }
-  return all;
-}
 
 Status runSegment(const Plan &plan, const RunState &from, WorkList &work) {
   if (from.word == 0)

@@ -156,7 +156,9 @@ struct WorkList {
   std::vector<SizedArena> arenas; // each once
   bool arenaUseKnown = false;     // where the plan tells what is in them
 
-  // Of one arena, 0 where the segment does not size it.
+  // Null where the segment does not size it.
+  SizedArena *find(uint32_t arena);
+  // 0 where the segment does not size it.
   uint64_t arenaBytes(uint32_t arena) const;
   // Of all together.
   SizedArena allArenas() const;

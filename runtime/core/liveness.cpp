@@ -27,7 +27,7 @@ public:
 private:
   // Instructions of which each follows the one before it.
   struct Block {
-    uint32_t begin, end; // words
+    uint32_t begin, end;  // words
     bool resumes = false; // a run may go on from its beginning
     std::vector<uint32_t> before;
   };

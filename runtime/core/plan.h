@@ -36,7 +36,7 @@ struct PlanKernel {
 // more than the trip before took, and what is needed from there on of all that a run has come to know. It follows
 // from the code, and is nowhere in the file.
 struct ResumePoint {
-  uint32_t word;                            // of the instruction behind the FETCH, or of the ARENA_SIZE
+  uint32_t word; // of the instruction behind the FETCH, or of the ARENA_SIZE
   std::vector<uint32_t> registers, buffers; // ascending
   std::vector<bool> shapes, values;         // one an input: those that are read
 };

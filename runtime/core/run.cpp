@@ -502,10 +502,10 @@ Status Context::enqueue() {
   CAMEO_RETURN_IF_ERROR(std::move(scope.status));
   CAMEO_RETURN_IF_ERROR(device().isCapturing(current, capturing));
   if (capturing && plan().hasSegments())
-    return failure(
-        Code::Unsupported,
-        "'%s' waits for values of its own, or its loops for memory, which a recording of the stream cannot",
-        plan().name());
+    return failure(Code::Unsupported,
+                   "'%s' waits for values of its own, or its loops for memory, which a recording "
+                   "of the stream cannot",
+                   plan().name());
   swapStates();
   CAMEO_RETURN_IF_ERROR(prepare());
   if (plan().hasSegments())

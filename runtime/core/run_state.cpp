@@ -82,6 +82,30 @@ void RunState::begin(const Plan &plan) {
   arenas.assign(plan.arenaCount(), kUnsized);
 }
 
+SizedArena *WorkList::find(uint32_t arena) {
+  for (SizedArena &sized : arenas)
+    if (sized.arena == arena)
+      return &sized;
+  return nullptr;
+}
+
+uint64_t WorkList::arenaBytes(uint32_t arena) const {
+  for (const SizedArena &sized : arenas)
+    if (sized.arena == arena)
+      return sized.bytes;
+  return 0;
+}
+
+SizedArena WorkList::allArenas() const {
+  SizedArena all;
+  for (const SizedArena &sized : arenas) {
+    all.bytes += sized.bytes;
+    all.liveBytes += sized.liveBytes;
+    all.sumBytes += sized.sumBytes;
+  }
+  return all;
+}
+
 RunState stateAfter(const WorkList &work, const void *fetched) {
   RunState state = work.next;
   const FetchStep &fetch = work.fetch;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """If whose condition the compiler knows: a constant, or what follows from shapes, as exporters write squeezes and
-checks. The branch that is taken is compiled, at every level, beside ONNX Runtime; If whose condition only a run
-knows is refused by name."""
+checks. The branch that is taken is compiled, at every level, beside ONNX Runtime. Of If whose condition only a run knows
+both branches are computed, or the run takes one of them; ranks that differ are refused by name."""
 # SPDX-License-Identifier: Apache-2.0
 import argparse
 import re
@@ -146,6 +146,10 @@ def open_cases():
         outer = branch("then", [inner, node("Abs", ["i"], "t")], [("t", None)])
         other = branch("else", [node("Sin", ["x"], "e")], [("e", None)])
         yield f"device-nested-{word}", model("nested", [*nodes, choice("c", "y", outer, other)], weights), feed, ()
+        # Branches of two shapes: one of them is run.
+        other = (relu_or_neg()[0], branch("else", [node("Concat", ["x", "x"], "e", axis=0)], [("e", None)]))
+        yield f"device-shapes-{word}", model("device_shapes", [*positive(())[0], choice("c", "y", *other)],
+                                             positive(())[1], ("N", 3)), feed, ()
     nodes, weights = size_is(0, 2)
     yield "open-size", model("open_size", [*nodes, choice("c", "y", *relu_or_neg())], weights, ("N", 3)), X, ()
 
@@ -155,13 +159,8 @@ def refusals():
     nodes, weights = size_is(0, 1)
     yield "open-rank", model("open_rank", [*nodes, choice("c", "y", *squeeze())], weights, ("N", 3)), \
         "node 'make_y' (If, opset 17): its condition depends on sizes or numbers that only a run knows; nearest " \
-        "supported: sizes fixed with --shapes"
-    device, weights = positive(())
-    other = (relu_or_neg()[0], branch("else", [node("Transpose", ["x"], "e")], [("e", None)]))
-    yield "device-shapes", model("device_shapes", [*device, choice("c", "y", *other)], weights, ("N", 3)), \
-        "node 'make_y' (If, opset 17): its condition is computed from what only a run knows; nearest supported: " \
-        "branches of one shape, or Where on the results of both; its branches make output 0 of shape float[?,3] and " \
-        "float[3,?]"
+        "supported: sizes fixed with --shapes, or branches of one shape, or Where on the results of both; its branches " \
+        "make output 0 of rank 1 and 2; nearest supported: one rank"
 
 
 def unsupported_branch(truth):

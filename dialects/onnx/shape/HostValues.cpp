@@ -225,6 +225,20 @@ FailureOr<Sizes> HostValues::values(Operation *op, unsigned operand, int64_t lim
     return refusals.add(op, inputText(op, operand) + " is " +
                                 typeText(op->getOperand(operand).getType()) +
                                 "; it must have one dimension");
+  return required(op, operand, limit);
+}
+
+FailureOr<OpFoldResult> HostValues::number(Operation *op, unsigned operand) {
+  FailureOr<Sizes> values = required(op, operand, 1);
+  if (failed(values))
+    return failure();
+  if (values->size() != 1)
+    return refusals.add(op, inputText(op, operand) + " has " + Twine(values->size()) +
+                                " elements; one is needed");
+  return values->front();
+}
+
+FailureOr<Sizes> HostValues::required(Operation *op, unsigned operand, int64_t limit) {
   FailureOr<Sizes> result = tryValues(op->getOperand(operand), limit);
   if (failed(result))
     result = fetch(op->getOperand(operand), limit);

@@ -18,10 +18,13 @@ public:
   /// The values of an operand in row-major order, at most `limit`, read back where the device computes them;
   /// failure, refused for `op`, where they are too many, or nobody knows how many.
   mlir::FailureOr<Sizes> values(mlir::Operation *op, unsigned operand, int64_t limit = 4096);
+  /// The only number of an operand of at most one dimension.
+  mlir::FailureOr<mlir::OpFoldResult> number(mlir::Operation *op, unsigned operand);
   /// The same of any value, without a refusal.
   mlir::FailureOr<Sizes> tryValues(mlir::Value value, int64_t limit = 4096);
 
 private:
+  mlir::FailureOr<Sizes> required(mlir::Operation *op, unsigned operand, int64_t limit);
   bool isKnown(mlir::Value value, int64_t limit) const;
   void evaluate(mlir::Value value, int64_t limit);
   mlir::FailureOr<Sizes> readInput(mlir::BlockArgument argument, int64_t limit);

@@ -27,6 +27,7 @@ void attachShapeRules(MLIRContext &context) {
   registerResizeRules(rows);
   registerSamplingRules(rows);
   registerQuantizationRules(rows);
+  registerCallRules(rows);
 }
 
 FailureOr<SmallVector<Sizes>> inferSizes(Shapes &shapes, Operation *op) {

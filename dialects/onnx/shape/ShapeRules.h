@@ -90,6 +90,7 @@ void registerGatherRules(ShapeRows &rows);
 void registerResizeRules(ShapeRows &rows);
 void registerSamplingRules(ShapeRows &rows);
 void registerQuantizationRules(ShapeRows &rows);
+void registerCallRules(ShapeRows &rows);
 
 /// Host functions of elementwise operators, in HostElementwise.cpp.
 void registerHostElementwise(OperatorRows<HostValueModel> &rows);

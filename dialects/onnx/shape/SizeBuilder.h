@@ -140,6 +140,8 @@ public:
   virtual mlir::OpFoldResult read(mlir::Value input, int64_t position, bool real) = 0;
   /// The `count` numbers of a tensor that is computed on the device, read back: integers, or floats (`real`).
   virtual Sizes fetch(mlir::Value tensor, int64_t count, bool real) = 0;
+  /// A size of a result that its operator decides while it runs.
+  virtual mlir::OpFoldResult decided(mlir::OpResult result, unsigned dim) = 0;
   /// The name of a size that the back end was given; null where it has none.
   virtual mlir::StringAttr nameOf(mlir::OpFoldResult value) const = 0;
 

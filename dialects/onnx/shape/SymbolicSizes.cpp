@@ -27,6 +27,13 @@ Sizes SymbolicSizes::fetch(Value tensor, int64_t count, bool real) {
   return numbers;
 }
 
+OpFoldResult SymbolicSizes::decided(OpResult result, unsigned dim) {
+  OpFoldResult &known = ofResults[{result, dim}];
+  if (!known)
+    known = size(StringAttr::get(result.getContext()));
+  return known;
+}
+
 StringAttr SymbolicSizes::nameOf(OpFoldResult value) const {
   return dyn_cast_if_present<StringAttr>(dyn_cast<Attribute>(value));
 }

@@ -1,52 +1,19 @@
 // What stays, each with the reason; and what stays because of it, without one.
-// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cameo-fold-control-flow))' > %t
+// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(cameo-fold-control-flow)' > %t
 // RUN: FileCheck %s < %t
-// RUN: cameo-opt %t --split-input-file --pass-pipeline='builtin.module(func.func(cameo-fold-control-flow))' | diff %t -
+// RUN: cameo-opt %t --split-input-file --pass-pipeline='builtin.module(cameo-fold-control-flow)' | diff %t -
 
 // CHECK-LABEL: func @Counts
-// CHECK: onnx.Loop(%{{.*}}, %{{.*}}, %arg0) {onnx.unexpanded = "makes 17 trips; at most 16 are supported; nearest supported: a loop of at most 16 trips, or the work of all trips by operators on tensors that have a dimension for them"}
-// CHECK: onnx.Loop({{.*}}onnx.unexpanded = "makes more than 16 trips, the most that are supported; nearest
 // CHECK: onnx.Loop({{.*}}onnx.unexpanded = "has neither a trip count nor a condition, so that it never ends; nearest supported: a trip count"
-// CHECK: onnx.Loop({{.*}}onnx.unexpanded = "its trip count depends on sizes or numbers that only a run knows; nearest supported: sizes fixed with --shapes, or a constant
-// CHECK: onnx.Loop({{.*}}onnx.unexpanded = "its condition after trip 1 is computed from what only a run knows; nearest supported: a constant
-// CHECK: onnx.Scan({{.*}}onnx.unexpanded = "scans an axis whose size only a run knows; nearest supported: sizes fixed with --shapes"
 // CHECK: onnx.Scan({{.*}}onnx.unexpanded = "scans 2 and 3 entries; all scanned inputs must have as many"
 // CHECK: onnx.Scan({{.*}}onnx.unexpanded = "scans axis 2 of input 0, which has rank 2"
-func.func @Counts(%x: tensor<?x3xf32> {onnx.dims = ["N", 3]}, %n: tensor<i64>, %y: tensor<2x3xf32>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>) {
+// CHECK: onnx.Scan({{.*}}onnx.unexpanded = "scans an axis whose size only a run knows; {{.*}}; it scans axes that are not known to be of one size; nearest supported: sizes of one name, or fixed with --shapes"
+func.func @Counts(%x: tensor<?x3xf32> {onnx.dims = ["N", 3]}, %z: tensor<?x3xf32> {onnx.dims = ["M", 3]}, %y: tensor<2x3xf32>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>) {
   %none = onnx.None() : () -> none
-  %many = onnx.Constant() {value = dense<17> : tensor<i64>} : () -> tensor<i64>
-  %yes = onnx.Constant() {value = dense<true> : tensor<i1>} : () -> tensor<i1>
-  %zero = onnx.Constant() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
-  %0 = onnx.Loop(%many, %none, %x) ({
-  ^bb0(%i: tensor<i64>, %c: tensor<i1>, %v: tensor<*xf32>):
-    %1 = onnx.Exp(%v) : (tensor<*xf32>) -> tensor<*xf32>
-    onnx.Yield(%c, %1) : (tensor<i1>, tensor<*xf32>) -> ()
-  }) : (tensor<i64>, none, tensor<?x3xf32>) -> tensor<*xf32>
-  %2 = onnx.Loop(%none, %yes, %x) ({
-  ^bb0(%i: tensor<i64>, %c: tensor<i1>, %v: tensor<*xf32>):
-    %3 = onnx.Less(%i, %many) : (tensor<i64>, tensor<i64>) -> tensor<*xi1>
-    onnx.Yield(%3, %v) : (tensor<*xi1>, tensor<*xf32>) -> ()
-  }) : (none, tensor<i1>, tensor<?x3xf32>) -> tensor<*xf32>
   %4 = onnx.Loop(%none, %none, %x) ({
   ^bb0(%i: tensor<i64>, %c: tensor<i1>, %v: tensor<*xf32>):
     onnx.Yield(%c, %v) : (tensor<i1>, tensor<*xf32>) -> ()
   }) : (none, none, tensor<?x3xf32>) -> tensor<*xf32>
-  %5 = onnx.Loop(%n, %none, %x) ({
-  ^bb0(%i: tensor<i64>, %c: tensor<i1>, %v: tensor<*xf32>):
-    onnx.Yield(%c, %v) : (tensor<i1>, tensor<*xf32>) -> ()
-  }) : (tensor<i64>, none, tensor<?x3xf32>) -> tensor<*xf32>
-  %6 = onnx.Loop(%none, %yes, %x) ({
-  ^bb0(%i: tensor<i64>, %c: tensor<i1>, %v: tensor<*xf32>):
-    %7 = onnx.Exp(%v) : (tensor<*xf32>) -> tensor<*xf32>
-    %8 = onnx.ReduceSum(%7, %none) {keepdims = 0 : i64} : (tensor<*xf32>, none) -> tensor<*xf32>
-    %9 = onnx.Less(%8, %zero) : (tensor<*xf32>, tensor<f32>) -> tensor<*xi1>
-    onnx.Yield(%9, %7) : (tensor<*xi1>, tensor<*xf32>) -> ()
-  }) : (none, tensor<i1>, tensor<?x3xf32>) -> tensor<*xf32>
-  %10 = onnx.Scan(%x) {num_scan_inputs = 1 : i64} ({
-  ^bb0(%e: tensor<*xf32>):
-    %11 = onnx.Exp(%e) : (tensor<*xf32>) -> tensor<*xf32>
-    onnx.Yield(%11) : (tensor<*xf32>) -> ()
-  }) : (tensor<?x3xf32>) -> tensor<*xf32>
   %12 = onnx.Scan(%y, %y) {num_scan_inputs = 2 : i64, scan_input_axes = array<i64: 0, 1>} ({
   ^bb0(%e: tensor<*xf32>, %f: tensor<*xf32>):
     onnx.Yield(%e) : (tensor<*xf32>) -> ()
@@ -55,7 +22,70 @@ func.func @Counts(%x: tensor<?x3xf32> {onnx.dims = ["N", 3]}, %n: tensor<i64>, %
   ^bb0(%e: tensor<*xf32>):
     onnx.Yield(%e) : (tensor<*xf32>) -> ()
   }) : (tensor<2x3xf32>) -> tensor<*xf32>
-  return %0, %2, %4, %5, %6, %10, %12, %13 : tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>
+  %14 = onnx.Scan(%x, %z) {num_scan_inputs = 2 : i64} ({
+  ^bb0(%e: tensor<*xf32>, %f: tensor<*xf32>):
+    %15 = onnx.Add(%e, %f) : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+    onnx.Yield(%15) : (tensor<*xf32>) -> ()
+  }) : (tensor<?x3xf32>, tensor<?x3xf32>) -> tensor<*xf32>
+  return %4, %12, %13, %14 : tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>
+}
+
+// -----
+
+// Loops of which only a run knows how many trips they make, and whose bodies cannot be functions.
+// CHECK-LABEL: func @Bodies
+// CHECK: onnx.Loop({{.*}}onnx.unexpanded = "its trip count depends on {{.*}}; it carries 'x' of type float[2,3], which a trip makes float[4,3]; nearest supported: values that keep type and shape"
+// CHECK: onnx.Loop({{.*}}onnx.unexpanded = "its trip count depends on {{.*}}; it carries 'x' of type float[2,3], which a trip makes float[1,2,3]
+// CHECK: onnx.Loop({{.*}}onnx.unexpanded = "its condition after trip 1 is computed from what only a run knows; {{.*}}; it collects a part in each trip, and nothing bounds how many; nearest supported: a trip count of at most 16777216"
+// CHECK: onnx.Loop({{.*}}onnx.unexpanded = "its trip count depends on {{.*}}; it collects parts of a size that only its trips know
+// CHECK: onnx.Loop({{.*}}onnx.unexpanded = "its trip count depends on {{.*}}; its body cannot be a function: node '{{.*}}' (StringNormalizer) in it:
+// CHECK: onnx.Loop({{.*}}onnx.unexpanded = "its trip count depends on {{.*}}; it goes through a sequence or an optional"
+// CHECK-NOT: func private
+func.func @Bodies(%x: tensor<2x3xf32> {onnx.name = "x"}, %n: tensor<i64>, %k: tensor<1xi64>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>) {
+  %none = onnx.None() : () -> none
+  %zero = onnx.Constant() {value = dense<0> : tensor<1xi64>} : () -> tensor<1xi64>
+  %first = onnx.Constant() {value = dense<0> : tensor<i64>} : () -> tensor<i64>
+  %limit = onnx.Constant() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
+  %text = onnx.Constant() {value = dense<"a"> : tensor<1x!onnx.string>} : () -> tensor<1x!onnx.string>
+  %yes = onnx.Constant() {value = dense<true> : tensor<i1>} : () -> tensor<i1>
+  %0 = onnx.Loop(%n, %none, %x) ({
+  ^bb0(%i: tensor<i64>, %c: tensor<i1>, %v: tensor<*xf32>):
+    %1 = onnx.Concat(%v, %v) {axis = 0 : i64} : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+    onnx.Yield(%c, %1) : (tensor<i1>, tensor<*xf32>) -> ()
+  }) : (tensor<i64>, none, tensor<2x3xf32>) -> tensor<*xf32>
+  %2 = onnx.Loop(%n, %none, %x) ({
+  ^bb0(%i: tensor<i64>, %c: tensor<i1>, %v: tensor<*xf32>):
+    %3 = onnx.Unsqueeze(%v, %zero) : (tensor<*xf32>, tensor<1xi64>) -> tensor<*xf32>
+    onnx.Yield(%c, %3) : (tensor<i1>, tensor<*xf32>) -> ()
+  }) : (tensor<i64>, none, tensor<2x3xf32>) -> tensor<*xf32>
+  %4:2 = onnx.Loop(%none, %yes, %x) ({
+  ^bb0(%i: tensor<i64>, %c: tensor<i1>, %v: tensor<*xf32>):
+    %5 = onnx.Exp(%v) : (tensor<*xf32>) -> tensor<*xf32>
+    %6 = onnx.ReduceSum(%5, %none) {keepdims = 0 : i64} : (tensor<*xf32>, none) -> tensor<*xf32>
+    %7 = onnx.Less(%6, %limit) : (tensor<*xf32>, tensor<f32>) -> tensor<*xi1>
+    onnx.Yield(%7, %5, %5) : (tensor<*xi1>, tensor<*xf32>, tensor<*xf32>) -> ()
+  }) : (none, tensor<i1>, tensor<2x3xf32>) -> (tensor<*xf32>, tensor<*xf32>)
+  %8 = onnx.Loop(%n, %none) ({
+  ^bb0(%i: tensor<i64>, %c: tensor<i1>):
+    %9 = onnx.Slice(%x, %zero, %k, %zero, %none) : (tensor<2x3xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, none) -> tensor<*xf32>
+    onnx.Yield(%c, %9) : (tensor<i1>, tensor<*xf32>) -> ()
+  }) : (tensor<i64>, none) -> tensor<*xf32>
+  %10 = onnx.Loop(%n, %none, %x) ({
+  ^bb0(%i: tensor<i64>, %c: tensor<i1>, %v: tensor<*xf32>):
+    %11 = onnx.StringNormalizer(%text) : (tensor<1x!onnx.string>) -> tensor<*x!onnx.string>
+    %12 = onnx.Shape(%11) : (tensor<*x!onnx.string>) -> tensor<*xi64>
+    %13 = onnx.Cast(%12) {to = 1 : i64} : (tensor<*xi64>) -> tensor<*xf32>
+    %14 = onnx.Add(%v, %13) : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+    onnx.Yield(%c, %14) : (tensor<i1>, tensor<*xf32>) -> ()
+  }) : (tensor<i64>, none, tensor<2x3xf32>) -> tensor<*xf32>
+  %15 = onnx.SequenceConstruct(%x) : (tensor<2x3xf32>) -> !onnx.seq<tensor<*xf32>>
+  %16 = onnx.Loop(%n, %none, %15) ({
+  ^bb0(%i: tensor<i64>, %c: tensor<i1>, %v: !onnx.seq<tensor<*xf32>>):
+    %17 = onnx.SequenceInsert(%v, %x, %none) : (!onnx.seq<tensor<*xf32>>, tensor<2x3xf32>, none) -> !onnx.seq<tensor<*xf32>>
+    onnx.Yield(%c, %17) : (tensor<i1>, !onnx.seq<tensor<*xf32>>) -> ()
+  }) : (tensor<i64>, none, !onnx.seq<tensor<*xf32>>) -> !onnx.seq<tensor<*xf32>>
+  %18 = onnx.SequenceAt(%16, %first) : (!onnx.seq<tensor<*xf32>>, tensor<i64>) -> tensor<*xf32>
+  return %0, %2, %4#1, %8, %10, %18 : tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>
 }
 
 // -----
@@ -89,34 +119,39 @@ func.func @Positions(%x: tensor<3xf32>, %n: tensor<i64>, %y: tensor<?xf32> {onnx
 
 // -----
 
-// Ifs of which only a run knows which branch is taken, and that Where cannot choose between: values of two shapes, a
-// check of sizes in a branch, a sequence.
+// Ifs of which only a run knows which branch is taken, and whose branches cannot be functions: values of two ranks, an
+// operator that is not supported, a sequence.
 // CHECK-LABEL: func @Branches
-// CHECK: onnx.If(%arg2) {onnx.unexpanded = "its condition depends on sizes or numbers that only a run knows; nearest supported: sizes fixed with --shapes, or branches of one shape, or Where on the results of both; its branches make output 0 of shape float[?,3] and float[3,?]"}
-// CHECK: onnx.If(%arg2) {onnx.unexpanded = "its condition depends on{{.*}}; node '{{.*}}' of a branch checks sizes while it runs, which the other one need not have"}
-// CHECK: onnx.If(%arg2) {onnx.unexpanded = "its condition depends on{{.*}}, or Where on the results of both"}
+// CHECK: onnx.If({{.*}}onnx.unexpanded = "its condition depends on sizes or numbers that only a run knows; {{.*}}; its branches make output 0 of rank 3 and 2; nearest supported: one rank, or a condition that is known when the model is compiled, by sizes that --shapes fixes"
+// CHECK: onnx.If({{.*}}onnx.unexpanded = "its condition depends on{{.*}}; its then-branch cannot be a function: node '{{.*}}' (StringNormalizer) in it
+// CHECK: onnx.If({{.*}}onnx.unexpanded = "its condition depends on{{.*}}; its then-branch cannot be a function: node '{{.*}}' (SequenceConstruct) in it: the operator is not supported"
 // CHECK-NOT: onnx.Where
-func.func @Branches(%x: tensor<?x3xf32> {onnx.dims = ["N", 3]}, %z: tensor<?x3xf32> {onnx.dims = ["M", 3]}, %c: tensor<i1>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>) {
+// CHECK-NOT: func private
+func.func @Branches(%x: tensor<?x3xf32> {onnx.dims = ["N", 3]}, %c: tensor<i1>) -> (tensor<*xf32>, tensor<*xi64>, tensor<*xf32>) {
   %zero = onnx.Constant() {value = dense<0> : tensor<i64>} : () -> tensor<i64>
+  %axes = onnx.Constant() {value = dense<0> : tensor<1xi64>} : () -> tensor<1xi64>
+  %text = onnx.Constant() {value = dense<"a"> : tensor<1x!onnx.string>} : () -> tensor<1x!onnx.string>
   %0 = onnx.If(%c) ({
-    %1 = onnx.Transpose(%x) {perm = array<i64: 1, 0>} : (tensor<?x3xf32>) -> tensor<*xf32>
-    onnx.Yield(%1) : (tensor<*xf32>) -> ()
-  }, {
     onnx.Yield(%x) : (tensor<?x3xf32>) -> ()
+  }, {
+    %1 = onnx.Unsqueeze(%x, %axes) : (tensor<?x3xf32>, tensor<1xi64>) -> tensor<*xf32>
+    onnx.Yield(%1) : (tensor<*xf32>) -> ()
   }) : (tensor<i1>) -> tensor<*xf32>
   %2 = onnx.If(%c) ({
-    %3 = onnx.Add(%x, %z) : (tensor<?x3xf32>, tensor<?x3xf32>) -> tensor<*xf32>
-    onnx.Yield(%3) : (tensor<*xf32>) -> ()
+    %3 = onnx.Shape(%x) : (tensor<?x3xf32>) -> tensor<*xi64>
+    onnx.Yield(%3) : (tensor<*xi64>) -> ()
   }, {
-    onnx.Yield(%x) : (tensor<?x3xf32>) -> ()
-  }) : (tensor<i1>) -> tensor<*xf32>
-  %4 = onnx.If(%c) ({
-    %5 = onnx.SequenceConstruct(%x) : (tensor<?x3xf32>) -> !onnx.seq<tensor<*xf32>>
-    onnx.Yield(%5) : (!onnx.seq<tensor<*xf32>>) -> ()
+    %4 = onnx.StringNormalizer(%text) : (tensor<1x!onnx.string>) -> tensor<*x!onnx.string>
+    %5 = onnx.Shape(%4) : (tensor<*x!onnx.string>) -> tensor<*xi64>
+    onnx.Yield(%5) : (tensor<*xi64>) -> ()
+  }) : (tensor<i1>) -> tensor<*xi64>
+  %6 = onnx.If(%c) ({
+    %7 = onnx.SequenceConstruct(%x) : (tensor<?x3xf32>) -> !onnx.seq<tensor<*xf32>>
+    onnx.Yield(%7) : (!onnx.seq<tensor<*xf32>>) -> ()
   }, {
-    %6 = onnx.SequenceConstruct(%z) : (tensor<?x3xf32>) -> !onnx.seq<tensor<*xf32>>
-    onnx.Yield(%6) : (!onnx.seq<tensor<*xf32>>) -> ()
+    %8 = onnx.SequenceConstruct(%x, %x) : (tensor<?x3xf32>, tensor<?x3xf32>) -> !onnx.seq<tensor<*xf32>>
+    onnx.Yield(%8) : (!onnx.seq<tensor<*xf32>>) -> ()
   }) : (tensor<i1>) -> !onnx.seq<tensor<*xf32>>
-  %7 = onnx.SequenceAt(%4, %zero) : (!onnx.seq<tensor<*xf32>>, tensor<i64>) -> tensor<*xf32>
-  return %0, %2, %7 : tensor<*xf32>, tensor<*xf32>, tensor<*xf32>
+  %9 = onnx.SequenceAt(%6, %zero) : (!onnx.seq<tensor<*xf32>>, tensor<i64>) -> tensor<*xf32>
+  return %0, %2, %9 : tensor<*xf32>, tensor<*xi64>, tensor<*xf32>
 }

@@ -1,7 +1,7 @@
 // Sequences and optionals: what reads one reads the tensors in it.
-// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cameo-fold-control-flow))' > %t
+// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(cameo-fold-control-flow)' > %t
 // RUN: FileCheck %s < %t
-// RUN: cameo-opt %t --split-input-file --pass-pipeline='builtin.module(func.func(cameo-fold-control-flow))' | diff %t -
+// RUN: cameo-opt %t --split-input-file --pass-pipeline='builtin.module(cameo-fold-control-flow)' | diff %t -
 
 // CHECK-LABEL: func @InsertedAndErased
 // CHECK-NOT: Sequence

@@ -1,5 +1,5 @@
 // Nodes of copies have names of their own, that end in the trips' numbers.
-// RUN: cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-fold-control-flow))' --mlir-print-debuginfo | FileCheck %s
+// RUN: cameo-opt %s --pass-pipeline='builtin.module(cameo-fold-control-flow)' --mlir-print-debuginfo | FileCheck %s
 
 // CHECK: onnx.Exp({{.*}} loc(#[[A:.*]])
 // CHECK: onnx.Neg({{.*}} loc(#[[C:.*]])

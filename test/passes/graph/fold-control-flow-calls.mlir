@@ -1,0 +1,120 @@
+// Control flow that only a run knows: what its graphs become are private functions, which one operator calls.
+// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(cameo-fold-control-flow)' > %t
+// RUN: FileCheck %s < %t
+// RUN: cameo-opt %t --split-input-file --pass-pipeline='builtin.module(cameo-fold-control-flow)' | diff %t -
+
+// Branches of two shapes: their sizes are told by the run, but for those that are the same in both.
+// CHECK-LABEL: func @main
+// CHECK: %[[Y:.*]] = onnx.CallIf(%arg1, %arg0) {else_branch = @main.else, {{.*}}sizes = array<i64: -1, -1, 0, 1>, then_branch = @main.then} : (tensor<i1>, tensor<?x?xf32>) -> tensor<?x?xf32>
+// CHECK: onnx.Exp(%[[Y]])
+// CHECK: func private @main.then(%arg0: tensor<?x?xf32> {onnx.dims = ["N", "M"], onnx.name = "x"}) -> tensor<?x?xf32>
+// CHECK: onnx.Concat(%arg0, %arg0)
+// CHECK: func private @main.else(%arg0: tensor<?x?xf32> {onnx.dims = ["N", "M"], onnx.name = "x"}) -> tensor<?x?xf32>
+// CHECK-NEXT: return %arg0
+func.func @main(%x: tensor<?x?xf32> {onnx.dims = ["N", "M"], onnx.name = "x"}, %c: tensor<i1>) -> tensor<*xf32> {
+  %0 = onnx.If(%c) ({
+    onnx.Yield(%x) : (tensor<?x?xf32>) -> ()
+  }, {
+    %1 = onnx.Concat(%x, %x) {axis = 0 : i64} : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<*xf32>
+    onnx.Yield(%1) : (tensor<*xf32>) -> ()
+  }) : (tensor<i1>) -> tensor<*xf32>
+  %2 = onnx.Exp(%0) : (tensor<*xf32>) -> tensor<*xf32>
+  return %2 : tensor<*xf32>
+}
+
+// -----
+
+// Trips of which an input tells the number; the constant is copied, the other value is an argument.
+// CHECK-LABEL: func @main
+// CHECK: onnx.CallLoop(%arg1, %{{.*}}, %arg0, %arg2) {body = @main.body, carried = 1 : i64, {{.*}}sizes = array<i64: 0, 0, 0, 1, -1, -1, 0, 0, -1, -1>, unconditional} : (tensor<i64>, none, tensor<?x3xf32>, tensor<?x3xf32>) -> (tensor<?x3xf32>, tensor<?x?x3xf32>)
+// CHECK: func private @main.body(%arg0: tensor<i64> {{.*}}, %arg1: tensor<?x3xf32> {onnx.dims = ["N", 3], onnx.name = ""}, %arg2: tensor<?x3xf32> {{.*}}) -> (tensor<i1>, tensor<?x3xf32>, tensor<?x3xf32>)
+// CHECK-DAG: onnx.Constant() {value = dense<2.0
+// CHECK-DAG: onnx.Constant() {value = dense<true>
+// CHECK: onnx.Add(%arg1, %arg2)
+func.func @main(%x: tensor<?x3xf32> {onnx.dims = ["N", 3]}, %n: tensor<i64>, %w: tensor<?x3xf32> {onnx.dims = ["N", 3]}) -> (tensor<*xf32>, tensor<*xf32>) {
+  %none = onnx.None() : () -> none
+  %two = onnx.Constant() {value = dense<2.0> : tensor<f32>} : () -> tensor<f32>
+  %0:2 = onnx.Loop(%n, %none, %x) ({
+  ^bb0(%i: tensor<i64>, %c: tensor<i1>, %v: tensor<*xf32>):
+    %1 = onnx.Add(%v, %w) : (tensor<*xf32>, tensor<?x3xf32>) -> tensor<*xf32>
+    %2 = onnx.Mul(%1, %two) : (tensor<*xf32>, tensor<f32>) -> tensor<*xf32>
+    onnx.Yield(%c, %2, %1) : (tensor<i1>, tensor<*xf32>, tensor<*xf32>) -> ()
+  }) : (tensor<i64>, none, tensor<?x3xf32>) -> (tensor<*xf32>, tensor<*xf32>)
+  return %0#0, %0#1 : tensor<*xf32>, tensor<*xf32>
+}
+
+// -----
+
+// More trips than are unrolled; a condition that each trip computes; a result that nobody uses is not collected.
+// CHECK-LABEL: func @main
+// CHECK: onnx.CallLoop(%{{.*}}, %{{.*}}, %arg0) {body = @main.body, carried = 1 : i64, {{.*}}sizes = array<i64: 0, 0, 0, 1>, unconditional}
+// CHECK: onnx.CallLoop(%{{.*}}, %{{.*}}, %arg0) {body = @main.body_0, carried = 1 : i64, {{.*}}sizes = array<i64: 0, 0, 0, 1>} : (none, tensor<i1>, tensor<2x3xf32>) -> tensor<2x3xf32>
+// CHECK: func private @main.body(
+// CHECK: func private @main.body_0(
+// CHECK: %[[C:.*]] = onnx.Less(
+// CHECK: return %[[C]],
+func.func @main(%x: tensor<2x3xf32>) -> (tensor<*xf32>, tensor<*xf32>) {
+  %none = onnx.None() : () -> none
+  %many = onnx.Constant() {value = dense<17> : tensor<i64>} : () -> tensor<i64>
+  %yes = onnx.Constant() {value = dense<true> : tensor<i1>} : () -> tensor<i1>
+  %zero = onnx.Constant() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
+  %0:2 = onnx.Loop(%many, %none, %x) ({
+  ^bb0(%i: tensor<i64>, %c: tensor<i1>, %v: tensor<*xf32>):
+    %1 = onnx.Exp(%v) : (tensor<*xf32>) -> tensor<*xf32>
+    onnx.Yield(%c, %1, %1) : (tensor<i1>, tensor<*xf32>, tensor<*xf32>) -> ()
+  }) : (tensor<i64>, none, tensor<2x3xf32>) -> (tensor<*xf32>, tensor<*xf32>)
+  %2 = onnx.Loop(%none, %yes, %x) ({
+  ^bb0(%i: tensor<i64>, %c: tensor<i1>, %v: tensor<*xf32>):
+    %3 = onnx.Exp(%v) : (tensor<*xf32>) -> tensor<*xf32>
+    %4 = onnx.ReduceSum(%3, %none) {keepdims = 0 : i64} : (tensor<*xf32>, none) -> tensor<*xf32>
+    %5 = onnx.Less(%4, %zero) : (tensor<*xf32>, tensor<f32>) -> tensor<*xi1>
+    onnx.Yield(%5, %3) : (tensor<*xi1>, tensor<*xf32>) -> ()
+  }) : (none, tensor<i1>, tensor<2x3xf32>) -> tensor<*xf32>
+  return %0#0, %2 : tensor<*xf32>, tensor<*xf32>
+}
+
+// -----
+
+// A Scan goes through its entries as a Loop, from the last one on, and its parts are turned and moved to their axis.
+// CHECK-LABEL: func @main
+// CHECK: onnx.CallLoop(%{{.*}}, %{{.*}}, %arg0) {body = @main.body, carried = 0 : i64, {{.*}}sizes = array<i64: 0, 1, -1, -1>, unconditional}
+// CHECK: onnx.Slice(
+// CHECK: onnx.Transpose({{.*}}perm = array<i64: 1, 0>
+// CHECK: func private @main.body(
+// CHECK: onnx.Gather({{.*}}axis = 1
+// CHECK: onnx.Exp(
+func.func @main(%x: tensor<3x?xf32> {onnx.dims = [3, "N"]}) -> tensor<*xf32> {
+  %0 = onnx.Scan(%x) {num_scan_inputs = 1 : i64, scan_input_axes = array<i64: 1>, scan_input_directions = array<i64: 1>, scan_output_axes = array<i64: -1>, scan_output_directions = array<i64: 1>} ({
+  ^bb0(%e: tensor<*xf32>):
+    %1 = onnx.Exp(%e) : (tensor<*xf32>) -> tensor<*xf32>
+    onnx.Yield(%1) : (tensor<*xf32>) -> ()
+  }) : (tensor<3x?xf32>) -> tensor<*xf32>
+  return %0 : tensor<*xf32>
+}
+
+// -----
+
+// A graph within a graph.
+// CHECK-LABEL: func @main
+// CHECK: onnx.CallLoop(
+// CHECK: func private @main.body(
+// CHECK: onnx.CallIf({{.*}}then_branch = @main.then
+// CHECK-DAG: func private @main.then(
+// CHECK-DAG: func private @main.else(
+func.func @main(%x: tensor<2x3xf32>, %n: tensor<i64>, %b: tensor<1xi1>) -> tensor<*xf32> {
+  %none = onnx.None() : () -> none
+  %axes = onnx.Constant() {value = dense<0> : tensor<1xi64>} : () -> tensor<1xi64>
+  %0 = onnx.Loop(%n, %none, %x) ({
+  ^bb0(%i: tensor<i64>, %c: tensor<i1>, %v: tensor<*xf32>):
+    %1 = onnx.If(%b) ({
+      %2 = onnx.Concat(%v, %v) {axis = 0 : i64} : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+      onnx.Yield(%2) : (tensor<*xf32>) -> ()
+    }, {
+      onnx.Yield(%v) : (tensor<*xf32>) -> ()
+    }) : (tensor<1xi1>) -> tensor<*xf32>
+    %3 = onnx.ReduceSum(%1, %axes) : (tensor<*xf32>, tensor<1xi64>) -> tensor<*xf32>
+    %4 = onnx.Add(%v, %3) : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+    onnx.Yield(%c, %4) : (tensor<i1>, tensor<*xf32>) -> ()
+  }) : (tensor<i64>, none, tensor<2x3xf32>) -> tensor<*xf32>
+  return %0 : tensor<*xf32>
+}
