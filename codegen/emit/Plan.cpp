@@ -49,6 +49,7 @@ private:
   LogicalResult emitBlock(Block &block);
   LogicalResult emitBranch(rt::BranchOp op);
   LogicalResult emitRepeat(rt::RepeatOp op);
+  LogicalResult emitMoves(rt::RepeatOp op, ValueRange values, ArrayRef<uint32_t> to);
   void emitAlias(uint32_t buffer, uint32_t whole, Value bytes);
   void emitWork(rt::LaunchOp launch);
   void emitArena(rt::LayOutArenaOp op);
@@ -323,22 +324,48 @@ LogicalResult PlanEmitter::emitBranch(rt::BranchOp op) {
   return success();
 }
 
+/// The bytes of a buffer that goes round; null where they are not known. An argument has those of what the loop is given
+/// for it.
+static Value bytesOf(rt::RepeatOp op, Value buffer) {
+  if (auto argument = dyn_cast<BlockArgument>(buffer))
+    buffer = op.getCarried()[argument.getArgNumber() - 1];
+  if (auto view = buffer.getDefiningOp<rt::ArenaViewOp>())
+    return view.getBytes();
+  auto part = buffer.getDefiningOp<rt::BufferPartOp>();
+  return part ? part.getBytes() : Value();
+}
+
+/// Registers and buffers that go round: values of the plan, and what holds them in each trip.
+LogicalResult PlanEmitter::emitMoves(rt::RepeatOp op, ValueRange values, ArrayRef<uint32_t> to) {
+  for (auto [i, value] : llvm::enumerate(values)) {
+    if (!isa<rt::BufferType>(value.getType())) {
+      plan.op(CAMEO_OP_MOVE, {to[i], scalars.get(value)});
+      continue;
+    }
+    Value bytes = bytesOf(op, value);
+    if (!bytes)
+      return op.emitError("carries a buffer that is neither in the arena nor a part of another");
+    emitAlias(to[i], buffers.lookup(value), bytes);
+  }
+  return success();
+}
+
 LogicalResult PlanEmitter::emitRepeat(rt::RepeatOp op) {
   Block &body = op.getBody().front();
   Operation *end = body.getTerminator();
   uint32_t trip = plan.newRegister(), goesOn = plan.newRegister(), one = plan.constant(1);
-  SmallVector<Value> bytes;
   SmallVector<uint32_t> carried, turned;
-  for (Value buffer : op.getCarried()) {
-    auto view = buffer.getDefiningOp<rt::ArenaViewOp>();
-    if (!view)
-      return op.emitError("carries what is not in the arena");
-    bytes.push_back(view.getBytes());
-    carried.push_back(plan.newBuffer());
-    turned.push_back(plan.newBuffer());
-    emitAlias(carried.back(), buffers.lookup(buffer), bytes.back());
-    buffers[body.getArgument(carried.size())] = carried.back();
+  for (auto [i, value] : llvm::enumerate(op.getCarried())) {
+    bool isBuffer = isa<rt::BufferType>(value.getType());
+    carried.push_back(isBuffer ? plan.newBuffer() : plan.newRegister());
+    turned.push_back(isBuffer ? plan.newBuffer() : plan.newRegister());
+    if (isBuffer)
+      buffers[body.getArgument(1 + i)] = carried.back();
+    else
+      scalars.set(body.getArgument(1 + i), carried.back());
   }
+  if (failed(emitMoves(op, op.getCarried(), carried)))
+    return failure();
   plan.op(CAMEO_OP_MOVE, {trip, plan.constant(0)});
   scalars.set(body.getArgument(0), trip);
   bool asks = op.getCondition() || !op.getUnconditional();
@@ -355,17 +382,27 @@ LogicalResult PlanEmitter::emitRepeat(rt::RepeatOp op) {
     return failure();
   if (asks)
     plan.op(CAMEO_OP_MOVE, {goesOn, scalars.get(end->getOperand(0))});
-  for (auto [i, value] : llvm::enumerate(end->getOperands().drop_front()))
-    emitAlias(turned[i], buffers.lookup(value), bytes[i]);
-  for (auto [i, buffer] : llvm::enumerate(carried))
-    emitAlias(buffer, turned[i], bytes[i]);
+  // By way of others, because they may change places.
+  if (failed(emitMoves(op, end->getOperands().drop_front(), turned)))
+    return failure();
+  for (auto [i, value] : llvm::enumerate(end->getOperands().drop_front())) {
+    if (!isa<rt::BufferType>(value.getType())) {
+      plan.op(CAMEO_OP_MOVE, {carried[i], turned[i]});
+      continue;
+    }
+    emitAlias(carried[i], turned[i], bytesOf(op, value));
+  }
   plan.op(CAMEO_OP_ADD, {trip, trip, one});
   plan.jump(again);
   for (uint32_t exit : exits)
     plan.land(exit);
   scalars.set(op.getTrips(), trip);
-  for (auto [result, buffer] : llvm::zip(op.getOutputs(), carried))
-    buffers[result] = buffer;
+  for (auto [result, number] : llvm::zip(op.getOutputs(), carried)) {
+    if (isa<rt::BufferType>(result.getType()))
+      buffers[result] = number;
+    else
+      scalars.set(result, number);
+  }
   return success();
 }
 

@@ -397,7 +397,8 @@ LogicalResult RepeatOp::verify() {
     return emitOpError() << "needs a part that yields a condition and " << getOutputs().size()
                          << " values";
   if (getBody().getNumArguments() != 1 + getCarried().size() ||
-      !getBody().getArgument(0).getType().isIndex() || getOutputs().size() < getCarried().size())
+      !getBody().getArgument(0).getType().isIndex() || getOutputs().size() < getCarried().size() ||
+      getOpen().size() % 2 || getOpen().size() / 2 > getCarried().size())
     return emitOpError() << "needs a part with the number of the trip and " << getCarried().size()
                          << " values";
   return success();

@@ -331,23 +331,26 @@ def Rt_LoopOp : Rt_Op<"loop", [AttrSizedOperandSegments,
                                DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "calls a function for each trip";
   let description = [{
-    The function takes the number of the trip, the values that are carried, which keep their sizes, and all captures.
-    It returns whether there is another trip, what is carried to it, and parts, which are collected: tensors with a
-    first dimension for the trips; `sizes` are those of their other dynamic dimensions. There are `count` trips at most, and none where `condition` is false;
+    The function takes the number of the trip, the values that are carried and all captures. It returns whether there is
+    another trip, what is carried to it, parts, which are collected: tensors with a first dimension for the trips, and
+    all sizes of what is carried. `sizes` are those of other dynamic dimensions of parts. Values that are carried keep their
+    sizes, but for those that `open` has, pairs of a value and a dimension, which are results, too. There are `count` trips at most, and none where `condition` is false;
     `unconditional`: each returns that there is another one. `cameo-replace-calls` makes `rt.repeat` of it.
     ```mlir
-    %trips, %h, %y = rt.loop @main.body count %n carries(%x : tensor<4xf32>) reads(%w : tensor<4xf32>) unconditional
-      -> tensor<4xf32>, tensor<?x4xf32>
+    %trips, %h, %y, %d = rt.loop @main.body count %n carries(%x : tensor<?xf32>) reads(%w : tensor<4xf32>) opens [0, 0]
+      unconditional -> tensor<?xf32>, tensor<?x4xf32>, index
     ```
   }];
   let arguments = (ins Optional<Index>:$count, Optional<I1>:$condition,
                        Variadic<AnyRankedTensor>:$carried, Variadic<AnyRankedTensor>:$captures,
-                       Variadic<Index>:$sizes, FlatSymbolRefAttr:$body, UnitAttr:$unconditional);
-  let results = (outs Index:$trips, Variadic<AnyRankedTensor>:$outputs);
+                       Variadic<Index>:$sizes, FlatSymbolRefAttr:$body, DefaultValuedOptionalAttr<DenseI64ArrayAttr, "{}">:$open,
+                       UnitAttr:$unconditional);
+  let results = (outs Index:$trips, Variadic<AnyTypeOf<[AnyRankedTensor, Index]>>:$outputs);
   let assemblyFormat = [{
     $body (`count` $count^)? (`while` $condition^)?
     `carries` `(` ($carried^ `:` type($carried))? `)` `reads` `(` ($captures^ `:` type($captures))? `)`
-    (`sizes` `(` $sizes^ `)`)? (`unconditional` $unconditional^)? attr-dict (`->` type($outputs)^)?
+    (`sizes` `(` $sizes^ `)`)? (`opens` $open^)? (`unconditional` $unconditional^)? attr-dict
+    (`->` type($outputs)^)?
   }];
 }
 
@@ -379,12 +382,12 @@ def Rt_RepeatOp : Rt_Op<"repeat", [AttrSizedOperandSegments, RecursiveMemoryEffe
   let summary = "a part of the plan that is done again and again";
   let description = [{
     The part has the number of the trip and the values that are carried, and yields whether there is another trip and
-    the values for it. Of tensors, parts that are collected follow them, and results have them as `rt.loop` does. Of
-    buffers each value that is carried is two: that of the trip before, which is read, and the one that is written; they change places
-    with each trip, in the order in which they are yielded. `collects` are buffers that
-    parts are written to.
+    the values for it. Of tensors, parts that are collected follow them, then sizes that trips change, `opens` of them
+    as `rt.loop` has it, which are carried, too. Of buffers, `places` has a number for each value: two buffers, that of the
+    trip before, which is read, and the one that is written, which change places with each trip in the order in which
+    they are yielded; or one, which each trip gives anew, for values whose sizes change. `collects` are buffers that parts are written to.
     ```mlir
-    %trips, %a, %b = rt.repeat count %n carries(%p, %q : !rt.buffer, !rt.buffer) {
+    %trips, %a, %b = rt.repeat count %n carries(%p, %q : !rt.buffer, !rt.buffer) places [2] {
     ^bb0(%i: index, %from: !rt.buffer, %to: !rt.buffer):
       rt.yield %true, %to, %from : i1, !rt.buffer, !rt.buffer
     } -> !rt.buffer, !rt.buffer
@@ -392,12 +395,13 @@ def Rt_RepeatOp : Rt_Op<"repeat", [AttrSizedOperandSegments, RecursiveMemoryEffe
   }];
   let arguments = (ins Optional<Index>:$count, Optional<I1>:$condition,
                        Variadic<AnyType>:$carried, Variadic<Index>:$sizes,
-                       Variadic<Rt_BufferType>:$collected, UnitAttr:$unconditional);
+                       Variadic<Rt_BufferType>:$collected, DefaultValuedOptionalAttr<DenseI64ArrayAttr, "{}">:$open,
+                       DefaultValuedOptionalAttr<DenseI64ArrayAttr, "{}">:$places, UnitAttr:$unconditional);
   let results = (outs Index:$trips, Variadic<AnyType>:$outputs);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     (`count` $count^)? (`while` $condition^)? `carries` `(` ($carried^ `:` type($carried))? `)`
-    (`sizes` `(` $sizes^ `)`)? (`collects` `(` $collected^ `)`)? (`unconditional` $unconditional^)? $body attr-dict (`->` type($outputs)^)?
+    (`sizes` `(` $sizes^ `)`)? (`collects` `(` $collected^ `)`)? (`opens` $open^)? (`places` $places^)? (`unconditional` $unconditional^)? $body attr-dict (`->` type($outputs)^)?
   }];
   let hasVerifier = 1;
 }

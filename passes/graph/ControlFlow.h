@@ -15,6 +15,7 @@
 #include "dialects/onnx/shape/SizeNames.h"
 
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace cameo {
@@ -78,6 +79,7 @@ private:
   struct Selection {
     mlir::Operation *before = nullptr; // the last operation in front of the copies
     int64_t othersNodes = 0;           // those of all copies that were made before
+    size_t othersCallees = 0;          // the same of functions
   };
 
   mlir::Operation *select(onnx::IfOp op);
@@ -101,10 +103,11 @@ private:
   struct LoopCall {
     mlir::Operation *op;
     unsigned carried = 0;
-    llvm::SmallVector<mlir::Value> values = {}; // its own operands, and what its body captures
-    size_t given = 0;                           // of these the former
-    llvm::SmallVector<Formal> formals = {};     // the number of the trip, and the values
-    mlir::Value count = {};                     // of the trips; null without one
+    llvm::SmallVector<mlir::Value> values = {};   // its own operands, and what its body captures
+    size_t given = 0;                             // of these the former
+    llvm::SmallVector<Formal> formals = {};       // the number of the trip, and the values
+    llvm::SmallVector<llvm::BitVector> open = {}; // sizes of what is carried that trips change
+    mlir::Value count = {};                       // of the trips; null without one
     bool isUnconditional = false;
     llvm::SmallVector<Part> parts = {};
     mlir::func::FuncOp callee = {};
@@ -118,6 +121,8 @@ private:
   void mapArguments(const LoopCall &call, mlir::IRMapping &map);
   void returnParts(const LoopCall &call);
   std::string whyNotCarried(const Formal &given, mlir::Type element, const onnx::Sizes &made);
+  bool openSizes(LoopCall &call, llvm::ArrayRef<onnx::Sizes> made);
+  mlir::FailureOr<llvm::SmallVector<onnx::Sizes>> outlineLoop(LoopCall &call, std::string &problem);
   std::string typeLoop(LoopCall &call, llvm::ArrayRef<onnx::Sizes> made);
   mlir::Value arrangeParts(const LoopCall &call, const Part &part, mlir::Value collected);
   std::optional<Formal> formalOf(mlir::Value value);
@@ -162,6 +167,7 @@ private:
     llvm::SmallVector<mlir::Value> given;
     mlir::Operation *before = nullptr; // the last operation in front of all copies
     int64_t othersNodes = 0;           // those of all copies that were made before
+    size_t othersCallees = 0;          // the same of functions
     int64_t trips = 0;
     /// One trip that is not made, for the shapes of what would be collected.
     bool isTrial = false;

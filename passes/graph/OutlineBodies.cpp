@@ -258,6 +258,8 @@ std::string ControlFlow::describeLoop(LoopCall &call) {
                                               : "it goes through a sequence or an optional";
     call.formals.push_back(*formal);
   }
+  for (unsigned i = 0; i < call.carried; ++i)
+    call.open.emplace_back(call.formals[1 + i].sizes.size());
   for (size_t i = call.carried + 1; scan && i < call.given; ++i) {
     auto sizeAt = [&](size_t number) {
       const onnx::Sizes &sizes = call.formals[1 + number].sizes;
@@ -337,21 +339,64 @@ void ControlFlow::returnParts(const LoopCall &call) {
 
 /// Why a value cannot be carried from trip to trip; an empty string where it can.
 std::string ControlFlow::whyNotCarried(const Formal &given, Type element, const onnx::Sizes &made) {
-  bool isSame = made.size() == given.sizes.size() && element == given.type.getElementType();
-  for (size_t i = 0; isSame && i < made.size(); ++i) {
-    std::optional<int64_t> before = getConstantIntValue(given.sizes[i]);
-    std::optional<int64_t> after = getConstantIntValue(made[i]);
-    isSame = before == after && (before || walk.sizes.nameOf(made[i]) == sizeName(given.sizes[i]));
-  }
-  if (isSame)
+  if (made.size() == given.sizes.size() && element == given.type.getElementType())
     return "";
   SmallVector<int64_t> shape;
   for (OpFoldResult size : made)
     shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
   return "it carries '" + given.name.str() + "' of type " + onnx::typeText(given.type) +
          ", which a trip makes " + onnx::typeText(RankedTensorType::get(shape, element)) +
-         (given.type.getShape() == ArrayRef(shape) ? " of another size" : "") +
-         "; nearest supported: values that keep type and shape";
+         "; nearest supported: values that keep type and rank";
+}
+
+/// Opens the sizes that a trip changes of what it is given; true where there are such.
+bool ControlFlow::openSizes(LoopCall &call, ArrayRef<onnx::Sizes> made) {
+  bool changes = false;
+  for (unsigned i = 0; i < call.carried; ++i) {
+    Formal &formal = call.formals[1 + i];
+    SmallVector<int64_t> shape(formal.type.getShape());
+    for (auto [dim, size] : llvm::enumerate(made[1 + i])) {
+      std::optional<int64_t> before = getConstantIntValue(formal.sizes[dim]);
+      std::optional<int64_t> after = getConstantIntValue(size);
+      if (call.open[i][dim] || (before && before == after) ||
+          (!before && !after && walk.sizes.nameOf(size) == sizeName(formal.sizes[dim])))
+        continue;
+      call.open[i].set(dim);
+      changes = true;
+      // A size of its own, which no other is known to be equal to.
+      formal.sizes[dim] = walk.sizes.size(StringAttr::get(function.getContext()));
+      shape[dim] = ShapedType::kDynamic;
+    }
+    formal.type = formal.type.clone(shape);
+  }
+  return changes;
+}
+
+/// Makes a function of the body, for sizes that hold in each trip; gives those of its results.
+FailureOr<SmallVector<onnx::Sizes>> ControlFlow::outlineLoop(LoopCall &call, std::string &problem) {
+  size_t before = made.size();
+  while (true) {
+    call.callee = createCallee(call.op, "body", call.formals);
+    made.push_back(call.callee);
+    IRMapping map;
+    mapArguments(call, map);
+    fillCallee(call.callee, call.op->getRegion(0).front(), map);
+    returnParts(call);
+    FailureOr<SmallVector<onnx::Sizes>> results = inferCallee(call.callee, problem);
+    if (failed(results)) {
+      problem = "its body cannot be a function: " + problem;
+      return failure();
+    }
+    Operation *end = call.callee.getBody().front().getTerminator();
+    for (unsigned i = 0; i < call.carried && problem.empty(); ++i)
+      problem = whyNotCarried(call.formals[1 + i], onnx::elementType(end->getOperand(1 + i)),
+                              (*results)[1 + i]);
+    if (!problem.empty())
+      return failure();
+    if (!openSizes(call, *results))
+      return results;
+    discardCallees(before);
+  }
 }
 
 /// The types of the results, and where their sizes come from; says what is against it.
@@ -360,13 +405,12 @@ std::string ControlFlow::typeLoop(LoopCall &call, ArrayRef<onnx::Sizes> made) {
   Operation *end = callee.getBody().front().getTerminator();
   auto scan = dyn_cast<onnx::ScanOp>(call.op);
   for (unsigned i = 0; i < call.carried; ++i) {
-    const Formal &formal = call.formals[1 + i];
-    Type element = onnx::elementType(end->getOperand(1 + i));
-    if (std::string why = whyNotCarried(formal, element, made[1 + i]); !why.empty())
-      return why;
-    call.types.push_back(formal.type);
-    for (int64_t dim = 0; dim < formal.type.getRank(); ++dim)
-      call.sizes.append({int64_t(i), dim});
+    RankedTensorType type = call.formals[1 + i].type;
+    call.types.push_back(type);
+    for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+      bool isOpen = call.open[i][dim];
+      call.sizes.append({isOpen ? -1 : int64_t(i), isOpen ? -1 : dim});
+    }
   }
   for (unsigned i = 0; i < call.parts.size(); ++i) {
     std::optional<int64_t> trips =
@@ -382,6 +426,8 @@ std::string ControlFlow::typeLoop(LoopCall &call, ArrayRef<onnx::Sizes> made) {
     unsigned number = 1 + call.carried + i;
     for (OpFoldResult size : made[number]) {
       auto [value, dim] = origin(size, ArrayRef(call.formals).drop_front());
+      if (value >= 0 && value < call.carried && call.open[value][dim])
+        value = dim = -1; // of one trip alone
       shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
       origins.append({value, dim});
       if (value < 0 && ShapedType::isDynamic(shape.back()))
@@ -426,16 +472,10 @@ Operation *ControlFlow::callLoop(Operation *op) {
   LoopCall call{op};
   if (std::string problem = describeLoop(call); !problem.empty())
     return refuse(problem);
-  call.callee = createCallee(op, "body", call.formals);
-  made.push_back(call.callee);
-  IRMapping map;
-  mapArguments(call, map);
-  fillCallee(call.callee, op->getRegion(0).front(), map);
-  returnParts(call);
   std::string problem;
-  FailureOr<SmallVector<onnx::Sizes>> results = inferCallee(call.callee, problem);
+  FailureOr<SmallVector<onnx::Sizes>> results = outlineLoop(call, problem);
   if (failed(results))
-    return refuse("its body cannot be a function: " + problem);
+    return refuse(problem);
   if (problem = typeLoop(call, *results); !problem.empty())
     return refuse(problem);
   op->removeAttr(kUnexpandedAttr);

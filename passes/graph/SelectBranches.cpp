@@ -30,7 +30,7 @@ Operation *ControlFlow::select(onnx::IfOp op) {
   int64_t nodes = countNodes(op.getThenBranch().front()) + countNodes(op.getElseBranch().front());
   if (unrolledNodes + nodes > kMostUnrolledNodes)
     return callBranches(op, "");
-  Selection selection{op->getPrevNode(), unrolledNodes};
+  Selection selection{op->getPrevNode(), unrolledNodes, made.size()};
   unrolledNodes += nodes;
   OpBuilder b(op);
   SmallVector<Value> operands{op.getCond()};
@@ -79,6 +79,7 @@ Operation *ControlFlow::finishSelection(onnx::IfOp op, const Selection &selectio
     while (op->getPrevNode() != selection.before)
       bury(op->getPrevNode());
     unrolledNodes = selection.othersNodes;
+    discardCallees(selection.othersCallees);
     return callBranches(op, whyUnknown(op.getCond(), "its condition", kNearestIf));
   }
   Operation *before = op->getPrevNode();

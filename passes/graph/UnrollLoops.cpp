@@ -314,6 +314,7 @@ void ControlFlow::takeBack(Operation *op, Unrolled &loop) {
   while (op->getPrevNode() != loop.before)
     bury(op->getPrevNode());
   unrolledNodes = loop.othersNodes;
+  discardCallees(loop.othersCallees);
   loop.trips = 0;
 }
 
@@ -412,6 +413,7 @@ Operation *ControlFlow::finish(Operation *op, Unrolled &loop) {
       bury(copy);
     }
     unrolledNodes = loop.othersNodes;
+    discardCallees(loop.othersCallees);
   }
   return replace(op, values, before);
 }
@@ -421,7 +423,7 @@ Operation *ControlFlow::unroll(Operation *op) {
   auto [entry, isNew] = loops.try_emplace(op);
   Unrolled &loop = entry->second;
   if (isNew)
-    loop = {SmallVector<Value>(op->getOperands()), op->getPrevNode(), unrolledNodes};
+    loop = {SmallVector<Value>(op->getOperands()), op->getPrevNode(), unrolledNodes, made.size()};
   while (!loop.isTrial) {
     Next way = next(op, loop);
     if (way == Next::Called)

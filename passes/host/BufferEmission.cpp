@@ -265,12 +265,15 @@ LogicalResult BufferPlanner::emit() {
   unsigned segment = 0;
   if (failed(emitBeginning(segment)))
     return failure();
-  for (const Step &step : steps) {
-    emitStep(step);
-    if (isa_and_nonnull<rt::FetchOp, rt::BranchOp, rt::RepeatOp, rt::YieldOp>(step.op) &&
-        failed(emitBeginning(++segment)))
-      return failure();
+  for (size_t i = 0; i < steps.size(); ++i) {
+    for (; segment < borders.size() && borders[segment] == i; ++segment)
+      if (failed(emitBeginning(segment + 1)))
+        return failure();
+    emitStep(steps[i]);
   }
+  for (; segment < borders.size(); ++segment)
+    if (failed(emitBeginning(segment + 1)))
+      return failure();
   setMemory();
   erase();
   return success();

@@ -340,11 +340,12 @@ LogicalResult BufferPlanner::collectFetch(rt::FetchOp fetch) {
     return fetch.emitError("reads several pieces of another tensor");
   useAt(*place, steps.size());
   steps.push_back({fetch, fetch.getLoc(), {int(*place)}});
-  segments.push_back({fetch});
+  endSegment(fetch);
   return success();
 }
 
 LogicalResult BufferPlanner::collectReturn(func::ReturnOp op) {
+  // What is returned is copied by the last segment, too.
   segments.push_back({op});
   for (auto [i, result] : llvm::enumerate(op.getOperands())) {
     if (!isa<RankedTensorType>(result.getType()))

@@ -104,8 +104,18 @@ private:
   llvm::LogicalResult collectBlock(mlir::Block &block);
   llvm::LogicalResult collectBranch(rt::BranchOp branch);
   llvm::LogicalResult collectRepeat(rt::RepeatOp repeat);
+  llvm::LogicalResult collectCarried(rt::RepeatOp repeat, Step &begin);
+  llvm::LogicalResult collectParts(rt::RepeatOp repeat, Step &begin,
+                                   llvm::SmallVectorImpl<unsigned> &collected);
   llvm::LogicalResult collectTrip(rt::RepeatOp repeat, llvm::ArrayRef<unsigned> next,
                                   llvm::ArrayRef<unsigned> collected);
+  llvm::LogicalResult handOn(rt::RepeatOp repeat, unsigned number, llvm::ArrayRef<unsigned> next,
+                             Step &last);
+  llvm::LogicalResult handOnGrown(rt::RepeatOp repeat, llvm::ArrayRef<unsigned> next, Step &last);
+  void endSegment(mlir::Operation *end) {
+    segments.push_back({end});
+    borders.push_back(steps.size());
+  }
   llvm::FailureOr<unsigned> placeToCopy(mlir::Value tensor, const char *what);
   llvm::FailureOr<Sizes> checkCast(mlir::tensor::CastOp op);
   void setMetadata();
@@ -157,6 +167,7 @@ private:
   void erase();
   void erase(mlir::Block &block);
   mlir::Value buffer(unsigned memory, mlir::Location user);
+  mlir::Value aliasOf(unsigned place, mlir::Location loc);
   mlir::Value bufferAt(unsigned place, mlir::Location user);
   mlir::OpFoldResult sum(mlir::OpFoldResult a, mlir::OpFoldResult b);
   mlir::OpFoldResult product(const rt::Extent &extent);
@@ -185,6 +196,7 @@ private:
   llvm::SmallVector<mlir::Attribute> inputs, outputs, taps; // metadata
   llvm::DenseSet<unsigned> hostInputs;
   llvm::SmallVector<Segment, 1> segments;
+  std::vector<size_t> borders;      // of segments: the number of steps in front of the end of each
   unsigned region = 0, regions = 0; // the one that is walked through, and all of them
   /// Regions that are open while steps are emitted: the buffers that were known in front of them.
   struct Open {

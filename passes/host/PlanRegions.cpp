@@ -42,7 +42,7 @@ LogicalResult BufferPlanner::collectBranch(rt::BranchOp branch) {
     bind(result, *place);
   }
   steps.push_back(begin);
-  segments.push_back({branch});
+  endSegment(branch);
   unsigned outer = region;
   for (Region *part : branch.getRegions()) {
     region = ++regions;
@@ -58,7 +58,7 @@ LogicalResult BufferPlanner::collectBranch(rt::BranchOp branch) {
       last.places.push_back(*place);
     }
     steps.push_back(last);
-    segments.push_back({end});
+    endSegment(end);
   }
   region = outer;
   return success();
@@ -81,29 +81,58 @@ void BufferPlanner::openBranch(const Step &step, rt::BranchOp branch) {
 
 //===-- Loops ---------------------------------------------------------------------------------===//
 
-LogicalResult BufferPlanner::collectRepeat(rt::RepeatOp repeat) {
-  unsigned carried = repeat.getCarried().size();
+/// Whether trips change sizes of a value that is carried.
+static bool grows(rt::RepeatOp repeat, unsigned number) {
+  ArrayRef<int64_t> open = repeat.getOpen();
+  for (size_t i = 0; i < open.size(); i += 2)
+    if (open[i] == int64_t(number))
+      return true;
+  return false;
+}
+
+static unsigned carriedTensors(rt::RepeatOp repeat) {
+  return repeat.getCarried().size() - repeat.getOpen().size() / 2;
+}
+
+/// Values that keep their sizes have two places: that of the trip before and that of this one. Others are where they
+/// are, and each trip gives them memory anew.
+LogicalResult BufferPlanner::collectCarried(rt::RepeatOp repeat, Step &begin) {
+  unsigned carried = carriedTensors(repeat);
   Block &body = repeat.getBody().front();
-  Operation *end = body.getTerminator();
-  // Two places for each value that is carried: that of the trip before and that of this one.
-  Step begin{repeat, repeat.getLoc(), {}};
-  for (auto [i, value] : llvm::enumerate(repeat.getCarried())) {
+  for (auto [i, value] : llvm::enumerate(repeat.getCarried().take_front(carried))) {
     FailureOr<Sizes> known = sizesOf(value);
     if (failed(known))
       return failure();
     sizes[body.getArgument(1 + i)] = sizes[repeat.getOutputs()[i]] = *known;
     FailureOr<unsigned> source = placeToCopy(value, "a value that a loop carries");
+    if (failed(source))
+      return failure();
+    if (grows(repeat, i)) {
+      begin.places.push_back(*source);
+      continue;
+    }
     FailureOr<unsigned> first = newMemory(Memory::Arena, value);
     FailureOr<unsigned> second = newMemory(Memory::Arena, value);
-    if (failed(source) || failed(first) || failed(second))
+    if (failed(first) || failed(second))
       return failure();
     addCopy(repeat.getLoc(), *first, *source);
     begin.places.append({int(*first), int(*second)});
   }
-  // All of what is collected: of as many trips as there may be.
-  SmallVector<unsigned> collected;
+  ArrayRef<int64_t> open = repeat.getOpen();
+  unsigned results = repeat.getOutputs().size() - open.size() / 2;
+  for (size_t i = 0; i < open.size(); i += 2) {
+    sizes[body.getArgument(1 + open[i])][open[i + 1]] = body.getArgument(1 + carried + i / 2);
+    sizes[repeat.getOutputs()[open[i]]][open[i + 1]] = repeat.getOutputs()[results + i / 2];
+  }
+  return success();
+}
+
+/// All of what is collected has memory for as many trips as there may be.
+LogicalResult BufferPlanner::collectParts(rt::RepeatOp repeat, Step &begin,
+                                          SmallVectorImpl<unsigned> &collected) {
   ValueRange given = repeat.getSizes();
-  for (OpResult result : repeat.getOutputs().drop_front(carried)) {
+  unsigned parts = repeat.getOutputs().size() - repeat.getCarried().size();
+  for (Value result : repeat.getOutputs().slice(carriedTensors(repeat), parts)) {
     auto type = cast<RankedTensorType>(result.getType());
     if (!repeat.getCount())
       return repeat.emitError("collects parts of trips that nothing bounds");
@@ -129,12 +158,22 @@ LogicalResult BufferPlanner::collectRepeat(rt::RepeatOp repeat) {
     if (!repeat.getUnconditional() && type.isDynamicDim(0))
       sizes[result].front() = repeat.getTrips();
   }
+  return success();
+}
+
+LogicalResult BufferPlanner::collectRepeat(rt::RepeatOp repeat) {
+  Block &body = repeat.getBody().front();
+  Step begin{repeat, repeat.getLoc(), {}};
+  SmallVector<unsigned> collected;
+  if (failed(collectCarried(repeat, begin)) || failed(collectParts(repeat, begin, collected)))
+    return failure();
   for (int place : begin.places)
     useAt(place, steps.size());
   steps.push_back(begin);
-  segments.push_back({repeat});
-  SmallVector<unsigned> next;
-  for (unsigned i = 0; i < carried; ++i) {
+  endSegment(repeat);
+  SmallVector<unsigned>
+      next; // of each value that is carried: where a trip has it, hands it on, and the loop gives it
+  for (unsigned i = 0; i < carriedTensors(repeat); ++i) {
     FailureOr<unsigned> from = newMemory(Memory::Given, body.getArgument(1 + i));
     FailureOr<unsigned> to = newMemory(Memory::Given, body.getArgument(1 + i));
     FailureOr<unsigned> result = newMemory(Memory::Given, repeat.getOutputs()[i]);
@@ -149,7 +188,65 @@ LogicalResult BufferPlanner::collectRepeat(rt::RepeatOp repeat) {
   if (failed(collectBlock(body)) || failed(collectTrip(repeat, next, collected)))
     return failure();
   region = outer;
-  segments.push_back({end});
+  endSegment(body.getTerminator());
+  return success();
+}
+
+/// Brings a value that keeps its sizes to its second place.
+LogicalResult BufferPlanner::handOn(rt::RepeatOp repeat, unsigned number, ArrayRef<unsigned> next,
+                                    Step &last) {
+  Operation *end = repeat.getBody().front().getTerminator();
+  FailureOr<unsigned> source =
+      placeToCopy(end->getOperand(1 + number), "a value that a trip hands on");
+  if (failed(source))
+    return failure();
+  unsigned target = next[3 * number + 1];
+  Memory &memory = memoryOf(*source);
+  if (memory.kind == Memory::Arena && memory.region == region && !memory.isKept &&
+      !places[*source].view && memory.first >= 0) {
+    // It is made in its place.
+    memory.kind = Memory::Given;
+    places[target].memory = places[*source].memory;
+  } else {
+    addCopy(end->getLoc(), target, *source);
+  }
+  last.places[3 * number + 1] = target;
+  return success();
+}
+
+/// Gives what has another size than before memory of that size, in an arena of its own at the end of the trip.
+LogicalResult BufferPlanner::handOnGrown(rt::RepeatOp repeat, ArrayRef<unsigned> next, Step &last) {
+  Operation *end = repeat.getBody().front().getTerminator();
+  SmallVector<std::pair<unsigned, unsigned>> sources; // by number
+  for (unsigned i = 0; i < carriedTensors(repeat); ++i) {
+    if (!grows(repeat, i))
+      continue;
+    Value tensor = end->getOperand(1 + i);
+    FailureOr<unsigned> source = placeToCopy(tensor, "a value that a trip hands on");
+    if (failed(source))
+      return failure();
+    if (memoryOf(*source).kind == Memory::Given) {
+      // It may be in the memory that becomes another one.
+      FailureOr<unsigned> copy = newMemory(Memory::Arena, tensor);
+      if (failed(copy))
+        return failure();
+      addCopy(end->getLoc(), *copy, *source);
+      source = copy;
+    }
+    sources.push_back({i, *source});
+  }
+  if (sources.empty())
+    return success();
+  endSegment(end);
+  for (auto [i, source] : sources) {
+    FailureOr<unsigned> target = newMemory(Memory::Arena, end->getOperand(1 + i));
+    if (failed(target))
+      return failure();
+    addCopy(end->getLoc(), *target, source);
+    last.places[3 * i + 1] = *target;
+  }
+  for (auto [i, source] : sources)
+    useAt(last.places[3 * i + 1], steps.size());
   return success();
 }
 
@@ -158,25 +255,11 @@ LogicalResult BufferPlanner::collectTrip(rt::RepeatOp repeat, ArrayRef<unsigned>
                                          ArrayRef<unsigned> collected) {
   Block &body = repeat.getBody().front();
   Operation *end = body.getTerminator();
-  unsigned carried = repeat.getCarried().size();
-  Step last{end, end->getLoc(), {}};
-  for (unsigned i = 0; i < carried; ++i) {
-    Value tensor = end->getOperand(1 + i);
-    unsigned target = next[3 * i + 1];
-    FailureOr<unsigned> source = placeToCopy(tensor, "a value that a trip hands on");
-    if (failed(source))
+  unsigned carried = carriedTensors(repeat);
+  Step last{end, end->getLoc(), SmallVector<int>(next.begin(), next.end())};
+  for (unsigned i = 0; i < carried; ++i)
+    if (!grows(repeat, i) && failed(handOn(repeat, i, next, last)))
       return failure();
-    Memory &memory = memoryOf(*source);
-    if (memory.kind == Memory::Arena && memory.region == region && !memory.isKept &&
-        !places[*source].view && memory.first >= 0) {
-      // It is made in its place.
-      memory.kind = Memory::Given;
-      places[target].memory = places[*source].memory;
-    } else {
-      addCopy(end->getLoc(), target, *source);
-    }
-    last.places.append({int(next[3 * i]), int(target), int(next[3 * i + 2])});
-  }
   builder.setInsertionPoint(end);
   for (auto [tensor, whole] : llvm::zip(end->getOperands().drop_front(1 + carried), collected)) {
     FailureOr<unsigned> source = placeToCopy(tensor, "a part that a loop collects");
@@ -192,36 +275,65 @@ LogicalResult BufferPlanner::collectTrip(rt::RepeatOp repeat, ArrayRef<unsigned>
     places.push_back(place);
     addCopy(end->getLoc(), places.size() - 1, *source);
   }
+  if (failed(handOnGrown(repeat, next, last)))
+    return failure();
   steps.push_back(last);
   return success();
 }
 
+/// All of a place's bytes, under a name of their own.
+Value BufferPlanner::aliasOf(unsigned place, Location loc) {
+  Value whole = bufferAt(place, loc), bytes = value(bytesOf(place));
+  return builder.create<rt::BufferPartOp>(loc, whole.getType(), whole, value(constant(0)), bytes);
+}
+
 void BufferPlanner::openRepeat(const Step &step, rt::RepeatOp repeat) {
-  unsigned carried = repeat.getCarried().size();
+  unsigned carried = carriedTensors(repeat);
   SmallVector<Value> values;
-  for (int place : step.places)
-    values.push_back(bufferAt(place, step.loc));
-  Type buffer = rt::BufferType::get(builder.getContext());
-  SmallVector<Type> types(1 + 2 * carried, buffer);
-  types.front() = builder.getIndexType();
+  SmallVector<int64_t> counts;
+  ArrayRef<int> given = step.places;
+  for (unsigned i = 0; i < carried; ++i) {
+    counts.push_back(grows(repeat, i) ? 1 : 2);
+    for (int place : given.take_front(counts.back()))
+      values.push_back(counts.back() == 1 ? aliasOf(place, step.loc) : bufferAt(place, step.loc));
+    given = given.drop_front(counts.back());
+  }
+  unsigned buffersOfValues = values.size();
+  for (Value size : repeat.getCarried().drop_front(carried))
+    values.push_back(value(getAsOpFoldResult(size)));
+  SmallVector<Value> collected;
+  for (int place : given)
+    collected.push_back(bufferAt(place, step.loc));
+  SmallVector<Type> types{builder.getIndexType()};
+  for (Value carriedValue : values)
+    types.push_back(carriedValue.getType());
   auto made = builder.create<rt::RepeatOp>(
-      step.loc, types, repeat.getCount(), repeat.getCondition(),
-      ValueRange(values).take_front(2 * carried), ValueRange(),
-      ValueRange(values).drop_front(2 * carried), repeat.getUnconditionalAttr());
+      step.loc, types, repeat.getCount(), repeat.getCondition(), values, ValueRange(), collected,
+      DenseI64ArrayAttr(), builder.getDenseI64ArrayAttr(counts), repeat.getUnconditionalAttr());
   made.getBody().takeBody(repeat.getBody());
   repeat.getTrips().replaceAllUsesWith(made.getTrips());
   planned[repeat.getTrips()] = made.getTrips();
+  unsigned sizesOfValues = values.size() - buffersOfValues;
+  for (auto [old, result] : llvm::zip(repeat.getOutputs().take_back(sizesOfValues),
+                                      made.getOutputs().take_back(sizesOfValues))) {
+    old.replaceAllUsesWith(result);
+    planned[old] = result;
+  }
   open.push_back({made, {}, buffers, buffersOfViews});
-  // Behind those of tensors, which are there until the end.
-  for (unsigned i = 0; i < 2 * carried; ++i)
-    made.getBody().addArgument(buffer, step.loc);
-  Operation *end = made.getBody().front().getTerminator();
-  for (const Step &later : steps)
-    if (later.op == end)
-      for (unsigned i = 0; i < carried; ++i)
-        for (unsigned place : {0, 1})
-          buffers[places[later.places[3 * i + place]].memory] =
-              made.getBody().getArgument(1 + carried + 2 * i + place);
+  // In front of the tensors, which are there until the end.
+  Block &body = made.getBody().front();
+  SmallVector<Value> arguments;
+  for (unsigned i = 0; i < buffersOfValues; ++i)
+    arguments.push_back(body.insertArgument(1 + i, values[i].getType(), step.loc));
+  Operation *end = body.getTerminator();
+  auto last = llvm::find_if(steps, [&](const Step &later) { return later.op == end; });
+  ArrayRef<Value> rest = arguments;
+  for (unsigned i = 0; i < carried; ++i) {
+    buffers[places[last->places[3 * i]].memory] = rest.front();
+    if (counts[i] == 2)
+      buffers[places[last->places[3 * i + 1]].memory] = rest[1];
+    rest = rest.drop_front(counts[i]);
+  }
 }
 
 /// Ends a branch or a trip with buffers in place of tensors.
@@ -231,23 +343,29 @@ void BufferPlanner::closePart(const Step &step, rt::YieldOp end) {
   auto repeat = dyn_cast<rt::RepeatOp>(around.op);
   if (repeat) {
     values.push_back(end.getValues().front());
-    for (size_t i = 0; i < step.places.size(); i += 3)
-      values.append({bufferAt(step.places[i + 1], step.loc), bufferAt(step.places[i], step.loc)});
-  } else {
-    // A name of its own for each, whatever it is in.
-    for (int place : step.places) {
-      Value whole = bufferAt(place, step.loc), bytes = value(bytesOf(place));
-      values.push_back(builder.create<rt::BufferPartOp>(step.loc, whole.getType(), whole,
-                                                        value(constant(0)), bytes));
+    for (auto [i, count] : llvm::enumerate(repeat.getPlaces())) {
+      int from = step.places[3 * i], to = step.places[3 * i + 1];
+      if (count == 1)
+        values.push_back(aliasOf(to, step.loc));
+      else
+        values.append({bufferAt(to, step.loc), bufferAt(from, step.loc)});
     }
+    size_t sizes = repeat.getCarried().size() + 1 - values.size();
+    llvm::append_range(values, end.getValues().take_back(sizes));
+  } else {
+    for (int place : step.places)
+      values.push_back(aliasOf(place, step.loc));
     llvm::append_range(values, end.getValues().drop_front(step.places.size()));
   }
   end->setOperands(values);
   buffers = around.buffers;
   buffersOfViews = around.buffersOfViews;
   if (repeat) {
-    for (size_t i = 0; i < step.places.size(); i += 3)
-      buffers[places[step.places[i + 2]].memory] = repeat.getOutputs()[2 * (i / 3)];
+    ValueRange results = repeat.getOutputs();
+    for (auto [i, count] : llvm::enumerate(repeat.getPlaces())) {
+      buffers[places[step.places[3 * i + 2]].memory] = results.front();
+      results = results.drop_front(count);
+    }
     open.pop_back();
   } else if (end->getParentRegion() == &around.op->getRegion(1)) {
     for (auto [place, result] : llvm::zip(around.places, around.op->getResults()))

@@ -105,7 +105,16 @@ LogicalResult Inliner::inlineIf(rt::IfOp op) {
 
 LogicalResult Inliner::inlineLoop(rt::LoopOp op) {
   func::FuncOp callee = calleeOf(op, op.getBodyAttr());
-  if (!callee || callee.getNumResults() != op.getNumResults())
+  // It gives all sizes of what is carried; the loop those that are open.
+  size_t opened = op.getOpen().size() / 2, given = op.getNumResults() - opened;
+  SmallVector<unsigned>
+      sizesOf; // of what is carried: the first size of each that the function gives
+  unsigned all = given;
+  for (Value value : op.getCarried()) {
+    sizesOf.push_back(all);
+    all += cast<RankedTensorType>(value.getType()).getRank();
+  }
+  if (!callee || callee.getNumResults() != all)
     return op.emitError() << "calls " << op.getBodyAttr() << ", which does not give its results";
   OpBuilder b(op);
   SmallVector<Value> carried, captures;
@@ -114,9 +123,13 @@ LogicalResult Inliner::inlineLoop(rt::LoopOp op) {
     carried.push_back(adapted(b, value, callee.getArgument(next++)));
   for (Value value : op.getCaptures())
     captures.push_back(adapted(b, value, callee.getArgument(next++)));
-  auto repeat =
-      b.create<rt::RepeatOp>(op.getLoc(), op.getResultTypes(), op.getCount(), op.getCondition(),
-                             carried, op.getSizes(), ValueRange(), op.getUnconditionalAttr());
+  ArrayRef<int64_t> open = op.getOpen();
+  SmallVector<Value> first(carried); // of the first trip
+  for (size_t i = 0; i < open.size(); i += 2)
+    first.push_back(b.create<tensor::DimOp>(op.getLoc(), carried[open[i]], open[i + 1]));
+  auto repeat = b.create<rt::RepeatOp>(
+      op.getLoc(), op.getResultTypes(), op.getCount(), op.getCondition(), first, op.getSizes(),
+      ValueRange(), op.getOpenAttr(), DenseI64ArrayAttr(), op.getUnconditionalAttr());
   Block &body = repeat.getBody().emplaceBlock();
   Value trip = body.addArgument(b.getIndexType(), op.getLoc());
   b.setInsertionPointToStart(&body);
@@ -127,8 +140,15 @@ LogicalResult Inliner::inlineLoop(rt::LoopOp op) {
     if (Type element = elements.lookup(value))
       elements[values.back()] = element;
   }
+  for (size_t i = 0; i < opened; ++i)
+    body.addArgument(b.getIndexType(), op.getLoc());
   llvm::append_range(values, captures);
   moveBody(callee, repeat.getBody(), values);
+  auto yield = cast<rt::YieldOp>(body.getTerminator());
+  SmallVector<Value> yielded(yield.getValues().take_front(given));
+  for (size_t i = 0; i < open.size(); i += 2)
+    yielded.push_back(yield.getValues()[sizesOf[open[i]] + open[i + 1]]);
+  yield->setOperands(yielded);
   op.replaceAllUsesWith(repeat.getResults());
   op.erase();
   return success();

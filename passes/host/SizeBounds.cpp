@@ -58,7 +58,7 @@ Value SizeBounds::of(Value size) {
                                 of(branch.getOther().front().getTerminator()->getOperand(number)));
   }
   if (auto repeat = dyn_cast<rt::RepeatOp>(op))
-    return repeat.getCount() ? of(repeat.getCount()) : Value();
+    return size == repeat.getTrips() && repeat.getCount() ? of(repeat.getCount()) : Value();
   auto operand = [&](unsigned i) { return of(op->getOperand(i)); };
   auto positive = [&](unsigned i) {
     return getConstantIntValue(op->getOperand(i)).value_or(0) > 0;

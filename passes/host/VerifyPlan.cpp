@@ -81,6 +81,8 @@ private:
 
 void ArenaUses::walk(Block &block) {
   for (Operation &op : block) {
+    if (isa<rt::ArenaSizeOp>(op))
+      arenas.emplace_back();
     if (!isStep(op))
       continue;
     for (Value operand : op.getOperands()) {
@@ -99,8 +101,6 @@ void ArenaUses::walk(Block &block) {
       use.last = step;
     }
     ++step;
-    if (isa<rt::FetchOp, rt::YieldOp>(op) || op.getNumRegions())
-      arenas.emplace_back();
     for (Region &region : op.getRegions())
       walk(region.front());
   }
@@ -258,14 +258,16 @@ void PlannedValues::addBranch(rt::BranchOp branch) {
 
 void PlannedValues::addRepeat(rt::RepeatOp repeat) {
   Block &body = repeat.getBody().front();
-  for (auto [i, value] : llvm::enumerate(repeat.getCarried())) {
-    hand(value);
-    receive(body.getArgument(1 + i));
-  }
+  auto isTensor = [](Value value) { return isa<TensorType>(value.getType()); };
+  for (auto [i, value] : llvm::enumerate(repeat.getCarried()))
+    if (isTensor(value)) {
+      hand(value);
+      receive(body.getArgument(1 + i));
+    }
   addBlock(body);
-  for (Value value : body.getTerminator()->getOperands().drop_front())
+  for (Value value : llvm::make_filter_range(body.getTerminator()->getOperands(), isTensor))
     hand(value);
-  for (Value result : repeat.getOutputs())
+  for (Value result : llvm::make_filter_range(repeat.getOutputs(), isTensor))
     receive(result);
 }
 
@@ -438,19 +440,26 @@ LogicalResult PlannedValues::Run::branch(rt::BranchOp op) {
 
 LogicalResult PlannedValues::Run::repeat(rt::RepeatOp op) {
   Block &body = op.getBody().front();
-  for (size_t i = 0; i < op.getCarried().size(); i += 2)
+  // The first of the buffers of each value has it.
+  SmallVector<unsigned> firsts;
+  unsigned count = 0;
+  for (int64_t places : op.getPlaces()) {
+    firsts.push_back(count);
+    count += places;
+  }
+  for (unsigned i : firsts)
     if (failed(expect(*op, op.getCarried()[i])) || failed(receive(*op, body.getArgument(1 + i))))
       return failure();
   if (failed(steps(body)))
     return failure();
   Operation *end = body.getTerminator();
-  for (size_t i = 0; i < op.getCarried().size(); i += 2)
+  for (unsigned i : firsts)
     if (failed(expect(*end, end->getOperand(1 + i))))
       return failure();
   for (Value buffer : op.getCollected())
     if (failed(expect(*end, buffer)))
       return failure();
-  for (size_t i = 0; i < op.getCarried().size(); i += 2)
+  for (unsigned i : firsts)
     if (failed(receive(*op, op.getOutputs()[i])))
       return failure();
   for (Value buffer : op.getCollected())

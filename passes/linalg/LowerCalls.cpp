@@ -104,20 +104,27 @@ static LogicalResult lowerLoop(Operation *op, Lowering &l) {
     types.push_back(plainType(type));
   unsigned carried = call.getCarried();
   SmallVector<Value> sizes;
+  SmallVector<int64_t> open; // of what is carried
   ArrayRef<int64_t> origins = call.getSizes();
   for (auto [i, result] : llvm::enumerate(op->getResults()))
     for (auto [dim, size] : llvm::enumerate(cast<RankedTensorType>(result.getType()).getShape())) {
       if (i >= carried && dim && ShapedType::isDynamic(size))
         sizes.push_back(l.plan.value(l.shapes.of(op, 2 + origins[0])[origins[1]]));
+      if (i < carried && ShapedType::isDynamic(size) && origins[0] < 0)
+        open.append({int64_t(i), int64_t(dim)});
       origins = origins.drop_front(2);
     }
-  auto made = b.create<rt::LoopOp>(l.plan.location(), types, count, condition,
-                                   ValueRange(*values).take_front(carried),
-                                   ValueRange(*values).drop_front(carried), sizes,
-                                   call.getBodyAttr(), call.getUnconditionalAttr());
+  types.append(open.size() / 2, b.getIndexType());
+  auto made = b.create<rt::LoopOp>(
+      l.plan.location(), types, count, condition, ValueRange(*values).take_front(carried),
+      ValueRange(*values).drop_front(carried), sizes, call.getBodyAttr(),
+      b.getDenseI64ArrayAttr(open), call.getUnconditionalAttr());
+  for (size_t i = 0; i < open.size(); i += 2)
+    l.plan.decide(op->getResult(open[i]), open[i + 1],
+                  made.getOutputs()[op->getNumResults() + i / 2]);
   for (OpResult result : op->getResults().drop_front(carried))
     l.plan.decide(result, 0, made.getTrips());
-  return defineResults(l, op, made.getOutputs());
+  return defineResults(l, op, made.getOutputs().take_front(op->getNumResults()));
 }
 
 void registerCallLowerings(LoweringRows &rows) {

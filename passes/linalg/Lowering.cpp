@@ -21,9 +21,9 @@ Lowering::Lowering(ModuleOp module)
   plan.tensorOf = [this](Value value) { return values.at(value).tensor; };
   module.walk([this](Operation *op) {
     if (auto call = dyn_cast<onnx::CallIfOp>(op))
-      called[call.getThenBranch()] = called[call.getElseBranch()] = Called::AsBranch;
+      called[call.getThenBranch()] = called[call.getElseBranch()] = {Called::AsBranch};
     else if (auto loop = dyn_cast<onnx::CallLoopOp>(op))
-      called[loop.getBody()] = Called::AsBody;
+      called[loop.getBody()] = {Called::AsBody, unsigned(loop.getCarried())};
   });
 }
 
@@ -170,15 +170,18 @@ LogicalResult Lowering::lowerNodes(func::FuncOp function) {
   return success();
 }
 
-/// A branch returns the sizes of its results behind them; a body whether there is another trip, as a number of the plan.
+/// A branch returns the sizes of its results behind them; a body those of what is carried, and whether there is another
+/// trip as a number of the plan.
 LogicalResult Lowering::lowerReturn(Operation *end, SmallVectorImpl<Value> &results) {
   auto function = cast<func::FuncOp>(end->getParentOp());
   Called how = called.lookup(function.getName());
-  if (how == Called::AsBranch)
-    for (Value result : end->getOperands())
-      for (OpFoldResult size : *shapes.find(result))
-        results.push_back(plan.value(size));
-  if (how != Called::AsBody)
+  if (how.kind == Called::Never)
+    return success();
+  bool isBody = how.kind == Called::AsBody;
+  for (Value result : isBody ? end->getOperands().slice(1, how.carried) : end->getOperands())
+    for (OpFoldResult size : *shapes.find(result))
+      results.push_back(plan.value(size));
+  if (!isBody)
     return success();
   FailureOr<OpFoldResult> goesOn = shapes.host.number(end, 0);
   if (failed(goesOn))

@@ -90,7 +90,11 @@ private:
                                   llvm::SmallVectorImpl<mlir::Value> &results);
 
   llvm::DenseMap<mlir::Value, Lowered> values;
-  enum class Called { Never, AsBranch, AsBody };
+  /// How a function is called: not at all, as a branch, or as the body of a loop that carries so many values.
+  struct Called {
+    enum Kind { Never, AsBranch, AsBody } kind = Never;
+    unsigned carried = 0;
+  };
   llvm::StringMap<Called> called; // functions by name
 };
 

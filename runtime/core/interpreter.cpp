@@ -515,10 +515,11 @@ Status Interpreter::arenaSize(const uint32_t *o) {
   for (uint32_t i = 0; comesBack && i < buffers.size(); ++i)
     if (buffers[i].space == Place::Arena && buffers[i].arena == arena)
       define(i, {});
-  arenas[arena] = comesBack ? std::max(arenas[arena], bytes) : bytes; // it does not shrink
-  if (!work.find(arena))
-    work.arenas.push_back({arena, from.arenas[arena] != RunState::kUnsized});
-  work.find(arena)->bytes = std::max(work.find(arena)->bytes, bytes);
+  // It does not shrink, and grows by half at least: a loop whose values grow waits for it seldom.
+  if (comesBack)
+    bytes = bytes > arenas[arena] ? std::max(bytes, arenas[arena] / 2 * 3) : arenas[arena];
+  arenas[arena] = bytes;
+  work.sizeArena(arena, bytes, from.arenas[arena] != RunState::kUnsized);
   return {};
 }
 
@@ -555,11 +556,7 @@ Status Interpreter::arenaUse(const uint32_t *o) {
   uint64_t live = 0, sum = 0;
   CAMEO_RETURN_IF_ERROR(size(registers[o[0]], "the arena's largest live set", live));
   CAMEO_RETURN_IF_ERROR(size(registers[o[1]], "the sum of the arena's buffers", sum));
-  if (SizedArena *sized = work.find(arena)) {
-    sized->liveBytes = std::max(sized->liveBytes, live);
-    sized->sumBytes = std::max(sized->sumBytes, sum);
-    work.arenaUseKnown = true;
-  }
+  work.noteUse(arena, live, sum);
   return {};
 }
 

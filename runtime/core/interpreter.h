@@ -158,6 +158,8 @@ struct WorkList {
 
   // Null where the segment does not size it.
   SizedArena *find(uint32_t arena);
+  void sizeArena(uint32_t arena, uint64_t bytes, bool holdsOlder);
+  void noteUse(uint32_t arena, uint64_t liveBytes, uint64_t sumBytes);
   // 0 where the segment does not size it.
   uint64_t arenaBytes(uint32_t arena) const;
   // Of all together.

@@ -89,6 +89,21 @@ SizedArena *WorkList::find(uint32_t arena) {
   return nullptr;
 }
 
+void WorkList::sizeArena(uint32_t arena, uint64_t bytes, bool holdsOlder) {
+  if (!find(arena))
+    arenas.push_back({arena, holdsOlder});
+  find(arena)->bytes = std::max(find(arena)->bytes, bytes);
+}
+
+void WorkList::noteUse(uint32_t arena, uint64_t liveBytes, uint64_t sumBytes) {
+  SizedArena *sized = find(arena);
+  if (!sized)
+    return;
+  sized->liveBytes = std::max(sized->liveBytes, liveBytes);
+  sized->sumBytes = std::max(sized->sumBytes, sumBytes);
+  arenaUseKnown = true;
+}
+
 uint64_t WorkList::arenaBytes(uint32_t arena) const {
   for (const SizedArena &sized : arenas)
     if (sized.arena == arena)

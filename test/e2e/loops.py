@@ -294,6 +294,8 @@ def left_to_runs():
                                  loop("n16", "", ["h"], ["y"], body(wide[:41], outputs=("a40",)))])
     yield "open-count", model([node("Shape", ["x"], "shape"), node("Gather", ["shape", "n0"], "size"),
                                loop("size", "", ["x"], ["y"], body(step()))], sizes=("N", 3))
+    longer = body([node("Concat", ["v", "row"], "v2", axis=0)])
+    yield "many-grow", one(longer, "x", count="n17")
     data = [*step(), node("ReduceSum", ["v2"], "s", keepdims=0), node("Less", ["s", "limit"], "goes_on")]
     yield "data-condition", one(body(data, condition="goes_on"), "x", condition="yes",
                                 weights={"limit": numpy.array(1, numpy.float32)})
@@ -313,8 +315,8 @@ def refusals():
         return model([loop(count, condition, [*inputs], ["y"], made)], **more)
     yield "endless", one(body(step()), "x", count=""), "'make_y' (Loop, opset 17): has neither a trip count nor a " \
         "condition, so that it never ends; nearest supported: a trip count"
-    grows = body([node("Concat", ["v", "v"], "v2", axis=0)])
-    yield "many-grow", one(grows, "x", count="n17"), "makes 17 trips; at most 16 are unrolled; nearest supported: a loop of"
+    grows = body([node("Unsqueeze", ["v", "zero"], "v2")])
+    yield "many-ranks", one(grows, "x", count="n17"), "makes 17 trips; at most 16 are unrolled; nearest supported: a loop of"
     sums, start = sums_of_entries(), START
     sequence = [node("SequenceConstruct", ["x", "x"], "l")]
     yield "position", model([*sequence, node("SequenceAt", ["l", "n3"], "y")]), \

@@ -118,3 +118,19 @@ func.func @main(%x: tensor<2x3xf32>, %n: tensor<i64>, %b: tensor<1xi1>) -> tenso
   }) : (tensor<i64>, none, tensor<2x3xf32>) -> tensor<*xf32>
   return %0 : tensor<*xf32>
 }
+
+// -----
+
+// A value that grows: its size is open in the body, and the run tells what it is after the loop.
+// CHECK-LABEL: func @main
+// CHECK: onnx.CallLoop({{.*}}sizes = array<i64: -1, -1, 0, 1>, unconditional} : (tensor<i64>, none, tensor<2x3xf32>) -> tensor<?x3xf32>
+// CHECK: func private @main.body(%arg0: tensor<i64> {{{.*}}}, %arg1: tensor<?x3xf32> {onnx.dims = ["#1", 3], {{.*}}}) -> (tensor<i1>, tensor<?x3xf32>)
+func.func @main(%x: tensor<2x3xf32>, %n: tensor<i64>) -> tensor<*xf32> {
+  %none = onnx.None() : () -> none
+  %0 = onnx.Loop(%n, %none, %x) ({
+  ^bb0(%i: tensor<i64>, %c: tensor<i1>, %v: tensor<*xf32>):
+    %1 = onnx.Concat(%v, %v) {axis = 0 : i64} : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+    onnx.Yield(%c, %1) : (tensor<i1>, tensor<*xf32>) -> ()
+  }) : (tensor<i64>, none, tensor<2x3xf32>) -> tensor<*xf32>
+  return %0 : tensor<*xf32>
+}

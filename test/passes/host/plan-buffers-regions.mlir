@@ -66,7 +66,7 @@ rt.variant @repeat target "sm_80" {
     // CHECK: rt.copy %{{.*}} to %[[FIRST]] bytes %c256
     // CHECK: %[[SECOND:.*]] = rt.arena_view %c256 bytes %c256
     // CHECK: %[[PARTS:.*]] = rt.output 1
-    // CHECK: %trips, %[[R:.*]]:2 = rt.repeat count %[[N]] carries(%[[FIRST]], %[[SECOND]] : !rt.buffer, !rt.buffer) collects(%[[PARTS]]) unconditional {
+    // CHECK: %trips, %[[R:.*]]:2 = rt.repeat count %[[N]] carries(%[[FIRST]], %[[SECOND]] : !rt.buffer, !rt.buffer) collects(%[[PARTS]]) places [2] unconditional {
     // CHECK-NEXT: ^bb0(%[[I:.*]]: index, %[[FROM:.*]]: !rt.buffer, %[[TO:.*]]: !rt.buffer):
     // CHECK: %[[AT:.*]] = arith.muli %[[I]], %c256
     %trips, %y, %all = rt.repeat count %n carries(%x : tensor<64xf32>) unconditional {
@@ -82,6 +82,47 @@ rt.variant @repeat target "sm_80" {
     } -> tensor<64xf32>, tensor<?x64xf32>
     // CHECK: rt.copy %[[R]]#0 to
     return %y, %all : tensor<64xf32>, tensor<?x64xf32>
+  }
+  gpu.module @k {
+    llvm.func @k(%arg0: !llvm.ptr<1>, %arg1: !llvm.ptr<1>)
+  }
+}
+
+// -----
+
+// A value whose size each trip changes has memory of its size at the end of the trip; the size goes round with it.
+rt.variant @grow target "sm_80" {
+  // CHECK-LABEL: func.func @Grow()
+  func.func @Grow(%x: tensor<64xf32>, %count: tensor<1xi64>) -> tensor<?xf32> {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c64 = arith.constant 64 : index
+    %true = arith.constant true
+    %bits = rt.read %count[%c0] : tensor<1xi64> -> i64
+    %n = arith.index_cast %bits : i64 to index
+    %first = rt.reshape %x sizes(%c64) : tensor<64xf32> -> tensor<?xf32>
+    // CHECK: %[[X:.*]] = rt.input 0
+    // CHECK: %[[FIRST:.*]] = rt.buffer_part %[[X]] at %c0 bytes %c256
+    // CHECK: %trips, %[[R:.*]]:2 = rt.repeat count %{{.*}} carries(%[[FIRST]], %c64 : !rt.buffer, index) places [1] unconditional {
+    // CHECK-NEXT: ^bb0(%{{.*}}: index, %[[FROM:.*]]: !rt.buffer, %[[SIZE:.*]]: index):
+    %trips, %y, %d = rt.repeat count %n carries(%first, %c64 : tensor<?xf32>, index) opens [0, 0] unconditional {
+    ^bb0(%i: index, %v: tensor<?xf32>, %s: index):
+      // CHECK: %[[NEXT:.*]] = arith.addi %[[SIZE]], %c64
+      %next = arith.addi %s, %c64 : index
+      %f = tensor.empty(%next) : tensor<?xf32>
+      // CHECK: %[[MADE:.*]] = rt.arena_view
+      // CHECK: rt.launch @k::@k {{.*}} args(%[[FROM]], %[[MADE]] : !rt.buffer, !rt.buffer) writes [1]
+      %w = rt.launch @k::@k grid(%c1, %c1, %c1) args(%v, %f : tensor<?xf32>, tensor<?xf32>) writes [1] -> tensor<?xf32>
+      // CHECK: rt.arena_size
+      // CHECK: %[[KEPT:.*]] = rt.arena_view
+      // CHECK: rt.copy %[[MADE]] to %[[KEPT]]
+      // CHECK: %[[ALL:.*]] = rt.buffer_part %[[KEPT]] at %c0
+      // CHECK: rt.yield %true, %[[ALL]], %[[NEXT]] : i1, !rt.buffer, index
+      rt.yield %true, %w, %next : i1, tensor<?xf32>, index
+    } -> tensor<?xf32>, index
+    // CHECK: rt.output_shape 0 sizes(%[[R]]#1)
+    // CHECK: rt.copy %[[R]]#0 to
+    return %y : tensor<?xf32>
   }
   gpu.module @k {
     llvm.func @k(%arg0: !llvm.ptr<1>, %arg1: !llvm.ptr<1>)

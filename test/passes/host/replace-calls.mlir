@@ -63,8 +63,9 @@ rt.variant @sm_80 target "sm_80" {
     %trips, %y = rt.loop @main.body count %one carries(%x : tensor<1xi8>) reads(%s, %d : tensor<1xi64>, tensor<1xi8>) unconditional -> tensor<1xi8>
     return %y : tensor<1xi8>
   }
-  func.func private @main.body(%i: tensor<i64> {onnx.type = i64}, %v: tensor<1xi8> {onnx.type = i8}, %s: tensor<1xi64> {onnx.type = i64}, %d: tensor<1xi8> {onnx.type = ui8}) -> (i1, tensor<1xi8>) {
+  func.func private @main.body(%i: tensor<i64> {onnx.type = i64}, %v: tensor<1xi8> {onnx.type = i8}, %s: tensor<1xi64> {onnx.type = i64}, %d: tensor<1xi8> {onnx.type = ui8}) -> (i1, tensor<1xi8>, index) {
     %zero = arith.constant 0 : index
+    %one = arith.constant 1 : index
     %true = arith.constant true
     %a = rt.read %i[%zero] : tensor<i64> -> i64
     %b = rt.read %d[%zero] : tensor<1xi8> -> i64
@@ -74,7 +75,7 @@ rt.variant @sm_80 target "sm_80" {
     %h = arith.addi %g, %c : i64
     %j = arith.addi %h, %f : i64
     %y = rt.from_scalars %j : i64 -> tensor<1xi8>
-    return %true, %y : i1, tensor<1xi8>
+    return %true, %y, %one : i1, tensor<1xi8>, index
   }
   gpu.module @k {
     llvm.func @k(%arg0: !llvm.ptr<1>, %arg1: !llvm.ptr<1>)
