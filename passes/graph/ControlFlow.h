@@ -26,6 +26,8 @@ inline constexpr int64_t kMostTrips = 16;
 inline constexpr int64_t kMostUnrolledNodes = 2000;
 /// The trips that a loop makes at most that the run makes and that collects parts: memory is taken for all of them.
 inline constexpr int64_t kMostParts = int64_t(1) << 24;
+/// The numbers at most that are made of sizes again in a graph that reads them.
+inline constexpr int64_t kMostCopiedNumbers = 64;
 
 struct ControlFlowModel : ControlFlowInterface::FallbackModel<ControlFlowModel> {
   llvm::StringRef row; // what is not supported
@@ -94,6 +96,11 @@ private:
     mlir::StringAttr name;
     onnx::Sizes sizes; // of the caller
   };
+  /// What graphs read of the graphs around them: values, and operators that are copied with them, in order.
+  struct Captures {
+    llvm::SmallVector<mlir::Value> values;
+    llvm::SmallVector<mlir::Operation *> copied;
+  };
   /// An entry of a result in each trip.
   struct Part {
     unsigned result;  // of the loop
@@ -103,7 +110,8 @@ private:
   struct LoopCall {
     mlir::Operation *op;
     unsigned carried = 0;
-    llvm::SmallVector<mlir::Value> values = {};   // its own operands, and what its body captures
+    llvm::SmallVector<mlir::Value> values = {}; // its own operands, and what its body captures
+    Captures captures = {};
     size_t given = 0;                             // of these the former
     llvm::SmallVector<Formal> formals = {};       // the number of the trip, and the values
     llvm::SmallVector<llvm::BitVector> open = {}; // sizes of what is carried that trips change
@@ -129,7 +137,10 @@ private:
   mlir::StringAttr sizeName(mlir::OpFoldResult size);
   mlir::func::FuncOp createCallee(mlir::Operation *op, llvm::StringRef suffix,
                                   llvm::ArrayRef<Formal> formals);
-  void fillCallee(mlir::func::FuncOp callee, mlir::Block &graph, mlir::IRMapping &map);
+  Captures capturesOf(llvm::MutableArrayRef<mlir::Region> regions);
+  bool isOfSizes(mlir::Value value);
+  void fillCallee(mlir::func::FuncOp callee, mlir::Block &graph, const Captures &captures,
+                  mlir::IRMapping &map);
   mlir::FailureOr<llvm::SmallVector<onnx::Sizes>> inferCallee(mlir::func::FuncOp callee,
                                                               std::string &problem);
   void discardCallees(size_t kept);

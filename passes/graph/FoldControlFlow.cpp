@@ -4,8 +4,9 @@
 //     ==>
 //   %1 = onnx.Relu(%x)
 //
-// An If becomes the branch that is taken, or both where only a run knows it (SelectBranches.cpp), a loop a copy of its body for each trip
-// (UnrollLoops.cpp); what reads a sequence or an optional reads the tensors in it (FoldLists.cpp).
+// An If becomes the branch that is taken, or both where only a run knows it (SelectBranches.cpp), a loop a copy of its
+// body for each trip (UnrollLoops.cpp); what reads a sequence or an optional reads the tensors in it (FoldLists.cpp).
+// Graphs that a run takes or repeats become functions (OutlineBodies.cpp).
 //
 // Sizes are inferred on the way, of what was in a branch or a body, too: the condition of one If
 // may be known from the shape of another one's result. What is known of a node becomes a constant
@@ -33,10 +34,10 @@ void attachControlFlow(MLIRContext &context) {
   OperatorRows<ControlFlowModel> rows(context);
   StringRef positions = "a position that only a run knows";
   StringRef lists = "as an input or output of the model";
-  rows.add<IfOp>("a condition that only a run knows, where branches make values of several shapes "
-                 "or check sizes");
-  rows.add<LoopOp, ScanOp>(
-      "trips that only a run knows; more than 16 of them; more than 2,000 nodes of all copies");
+  rows.add<IfOp>("a condition that only a run knows, where branches make values of several ranks");
+  rows.add<LoopOp, ScanOp>("where a run makes the trips: values that change their rank; parts of "
+                           "sizes that only a trip knows, "
+                           "or of trips that nothing bounds");
   rows.add<SequenceMapOp>("more than 16 tensors; more than 2,000 nodes of all copies");
   rows.add<OptionalOp, SequenceConstructOp, SequenceEmptyOp>(lists);
   rows.add<SequenceAtOp, SequenceEraseOp, SequenceInsertOp>(positions);

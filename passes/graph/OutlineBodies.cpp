@@ -21,14 +21,6 @@ using namespace mlir;
 
 namespace cameo {
 
-/// The values around graphs that they read, but for constants and what is absent.
-static SmallVector<Value> capturesOf(MutableArrayRef<Region> regions) {
-  llvm::SetVector<Value> used;
-  getUsedValuesDefinedAbove(regions, used);
-  used.remove_if([](Value value) { return onnx::isAbsent(value) || onnx::constantValue(value); });
-  return used.takeVector();
-}
-
 /// Stands for a reason that a node before it tells.
 static constexpr StringLiteral kRefusedBefore = "a node before it is refused";
 
@@ -46,6 +38,43 @@ static StringAttr nameOfValue(Value value) {
 }
 
 //===-- Functions -----------------------------------------------------------------------------===//
+
+/// The values around graphs that they read. Constants are none of them, nor are numbers that the host makes of sizes:
+/// what makes these is copied, too, so that a graph knows of its sizes what the graph around it does.
+ControlFlow::Captures ControlFlow::capturesOf(MutableArrayRef<Region> regions) {
+  llvm::SetVector<Value> used;
+  getUsedValuesDefinedAbove(regions, used);
+  llvm::SetVector<Value> values;
+  llvm::SetVector<Operation *> copied;
+  SmallVector<std::pair<Value, bool>> pending; // and whether its operands have been looked at
+  for (Value value : llvm::reverse(used))
+    pending.push_back({value, false});
+  while (!pending.empty()) {
+    auto [value, isDone] = pending.pop_back_val();
+    Operation *op = value.getDefiningOp();
+    if (isDone) {
+      copied.insert(op);
+    } else if (op && (onnx::isAbsent(value) || onnx::constantValue(value) || isOfSizes(value))) {
+      pending.push_back({value, true});
+      if (!copied.contains(op))
+        for (Value operand : op->getOperands())
+          pending.push_back({operand, false});
+    } else {
+      values.insert(value);
+    }
+  }
+  return {values.takeVector(), copied.takeVector()};
+}
+
+/// True of a few numbers that the host computes from sizes.
+bool ControlFlow::isOfSizes(Value value) {
+  if (!value.getDefiningOp<onnx::HostValueInterface>())
+    return false;
+  FailureOr<onnx::Sizes> numbers = walk.shapes.host.tryValues(value, kMostCopiedNumbers);
+  return succeeded(numbers) && llvm::none_of(*numbers, [&](OpFoldResult number) {
+           return walk.sizes.readsInput(number);
+         });
+}
 
 StringAttr ControlFlow::sizeName(OpFoldResult size) {
   MLIRContext *context = function.getContext();
@@ -95,17 +124,12 @@ func::FuncOp ControlFlow::createCallee(Operation *op, StringRef suffix, ArrayRef
 }
 
 /// Copies a graph to the end of a function, which returns what the graph yields.
-void ControlFlow::fillCallee(func::FuncOp callee, Block &graph, IRMapping &map) {
+void ControlFlow::fillCallee(func::FuncOp callee, Block &graph, const Captures &captures,
+                             IRMapping &map) {
   Operation *end = callee.getBody().front().getTerminator();
   OpBuilder b(end);
-  graph.walk([&](Operation *inner) {
-    for (Value operand : inner->getOperands()) {
-      Operation *outer = operand.getDefiningOp();
-      if (!outer || map.contains(operand) || graph.findAncestorOpInBlock(*outer))
-        continue;
-      map.map(operand, b.clone(*outer)->getResult(0)); // a constant, or what is absent
-    }
-  });
+  for (Operation *op : captures.copied)
+    b.clone(*op, map);
   for (Operation &inner : graph.without_terminator())
     inferTypes(b.clone(inner, map));
   SmallVector<Value> yielded;
@@ -171,9 +195,9 @@ Operation *ControlFlow::callBranches(onnx::IfOp op, const Twine &otherwise) {
     discardCallees(before);
     return keep(op, text == kRefusedBefore ? "" : why + (why.empty() ? "" : "; ") + text);
   };
-  SmallVector<Value> captures = capturesOf(op->getRegions());
+  Captures captures = capturesOf(op->getRegions());
   SmallVector<Formal> formals;
-  for (Value value : captures) {
+  for (Value value : captures.values) {
     std::optional<Formal> formal = formalOf(value);
     if (!formal)
       return refuse(isa<TensorType>(value.getType())
@@ -189,8 +213,8 @@ Operation *ControlFlow::callBranches(onnx::IfOp op, const Twine &otherwise) {
     func::FuncOp callee = createCallee(op, suffix, formals);
     made.push_back(callee);
     IRMapping map;
-    map.map(captures, callee.getArguments());
-    fillCallee(callee, region->front(), map);
+    map.map(captures.values, callee.getArguments());
+    fillCallee(callee, region->front(), captures, map);
     std::string problem;
     FailureOr<SmallVector<onnx::Sizes>> sizes = inferCallee(callee, problem);
     if (failed(sizes))
@@ -219,7 +243,7 @@ Operation *ControlFlow::callBranches(onnx::IfOp op, const Twine &otherwise) {
   }
   OpBuilder b(op);
   SmallVector<Value> operands{op.getCond()};
-  llvm::append_range(operands, captures);
+  llvm::append_range(operands, captures.values);
   Operation *last = op->getPrevNode();
   auto call = b.create<onnx::CallIfOp>(
       op.getLoc(), types, operands,
@@ -248,7 +272,8 @@ std::string ControlFlow::describeLoop(LoopCall &call) {
   call.carried = carriedCount(op, op->getNumOperands());
   llvm::append_range(call.values, op->getOperands().drop_front(carriedFrom(op)));
   call.given = call.values.size();
-  llvm::append_range(call.values, capturesOf(op->getRegions()));
+  call.captures = capturesOf(op->getRegions());
+  llvm::append_range(call.values, call.captures.values);
   auto number = RankedTensorType::get({}, IntegerType::get(op->getContext(), 64));
   call.formals.push_back({number, StringAttr::get(op->getContext(), "number of the trip"), {}});
   for (Value value : call.values) {
@@ -380,7 +405,7 @@ FailureOr<SmallVector<onnx::Sizes>> ControlFlow::outlineLoop(LoopCall &call, std
     made.push_back(call.callee);
     IRMapping map;
     mapArguments(call, map);
-    fillCallee(call.callee, call.op->getRegion(0).front(), map);
+    fillCallee(call.callee, call.op->getRegion(0).front(), call.captures, map);
     returnParts(call);
     FailureOr<SmallVector<onnx::Sizes>> results = inferCallee(call.callee, problem);
     if (failed(results)) {

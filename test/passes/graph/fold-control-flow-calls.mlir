@@ -134,3 +134,25 @@ func.func @main(%x: tensor<2x3xf32>, %n: tensor<i64>) -> tensor<*xf32> {
   }) : (tensor<i64>, none, tensor<2x3xf32>) -> tensor<*xf32>
   return %0 : tensor<*xf32>
 }
+
+// -----
+
+// Numbers that follow from sizes are made again in the body, which so knows that the value keeps its size.
+// CHECK-LABEL: func @main
+// CHECK: onnx.CallLoop({{.*}}, %arg0, %arg0) {{{.*}}sizes = array<i64: 0, 0, 0, 1>, unconditional}
+// CHECK: func private @main.body(
+// CHECK: %[[S:.*]] = onnx.Shape(%arg2)
+// CHECK: onnx.Reshape(%{{.*}}, %[[S]])
+func.func @main(%x: tensor<?x3xf32> {onnx.dims = ["N", 3]}, %n: tensor<i64>) -> tensor<*xf32> {
+  %none = onnx.None() : () -> none
+  %line = onnx.Constant() {value = dense<-1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %s = onnx.Shape(%x) : (tensor<?x3xf32>) -> tensor<*xi64>
+  %0 = onnx.Loop(%n, %none, %x) ({
+  ^bb0(%i: tensor<i64>, %c: tensor<i1>, %v: tensor<*xf32>):
+    %1 = onnx.Reshape(%v, %line) : (tensor<*xf32>, tensor<1xi64>) -> tensor<*xf32>
+    %2 = onnx.Exp(%1) : (tensor<*xf32>) -> tensor<*xf32>
+    %3 = onnx.Reshape(%2, %s) : (tensor<*xf32>, tensor<*xi64>) -> tensor<*xf32>
+    onnx.Yield(%c, %3) : (tensor<i1>, tensor<*xf32>) -> ()
+  }) : (tensor<i64>, none, tensor<?x3xf32>) -> tensor<*xf32>
+  return %0 : tensor<*xf32>
+}
