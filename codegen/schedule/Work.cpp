@@ -133,6 +133,17 @@ double elementBytes(Value tensor) {
   return type.isInteger(1) ? 1 : type.getIntOrFloatBitWidth() / 8.0;
 }
 
+/// Of all steps: the products, and what cells do on elements.
+Amount operationsOf(kernel::RecurrenceOp recurrence, SymbolicCosts &amounts) {
+  double ofUnit = 2.0 * double(recurrence.getGates() * recurrence.getUnits());
+  for (Region &cell : recurrence.getCells())
+    ofUnit += double(arithmeticOf(cell));
+  Amount count{ofUnit * double(recurrence.getUnits() * recurrence.getDirections())};
+  for (int64_t dim : {0, 1})
+    count = amounts.multiply(count, amounts.size(recurrence.getInput(), dim));
+  return count;
+}
+
 } // namespace
 
 void annotateCost(OpBuilder &host, rt::LaunchOp launch, kernel::DispatchOp op,
@@ -159,6 +170,8 @@ void annotateCost(OpBuilder &host, rt::LaunchOp launch, kernel::DispatchOp op,
           amounts.add(flops, amounts.multiply({double(arithmeticOf(generic.getRegion()))}, count));
     } else if (auto scan = dyn_cast<kernel::ScanOp>(definition)) {
       flops = amounts.add(flops, amounts.elements(scan.getResult()));
+    } else if (auto recurrence = dyn_cast<kernel::RecurrenceOp>(definition)) {
+      flops = amounts.add(flops, operationsOf(recurrence, amounts));
     }
     auto read = [&](Value value) {
       if (!isa<RankedTensorType>(value.getType()))

@@ -138,6 +138,118 @@ LogicalResult ScanOp::verify() {
   return success();
 }
 
+/// Sizes that have to be equal where both are known.
+static bool mayBeEqual(int64_t a, int64_t b) {
+  return ShapedType::isDynamic(a) || ShapedType::isDynamic(b) || a == b;
+}
+
+/// That a tensor's shape is this one.
+static LogicalResult verifyShape(Operation *op, StringRef name, Value tensor,
+                                 ArrayRef<int64_t> wanted) {
+  auto shape = cast<RankedTensorType>(tensor.getType()).getShape();
+  bool fits =
+      shape.size() == wanted.size() && llvm::all_of(llvm::zip(shape, wanted), [](auto pair) {
+        return mayBeEqual(std::get<0>(pair), std::get<1>(pair));
+      });
+  if (fits)
+    return success();
+  auto diagnostic = op->emitOpError() << name << ": " << tensor.getType() << "; expected ";
+  llvm::interleave(
+      wanted,
+      [&](int64_t size) {
+        if (ShapedType::isDynamic(size))
+          diagnostic << "?";
+        else
+          diagnostic << size;
+      },
+      [&] { diagnostic << "x"; });
+  return diagnostic;
+}
+
+/// The arguments and results of cells, phase by phase.
+static LogicalResult verifyCells(RecurrenceOp op) {
+  Builder b(op.getContext());
+  Type type = op.getComputeType();
+  size_t states = op.getInitial().size();
+  SmallVector<Type> passed;
+  for (auto [phase, gates] : llvm::enumerate(op.getPhases())) {
+    SmallVector<Type> arguments{b.getIndexType()};
+    arguments.append(2 * gates, type);
+    if (Value parameters = op.getParameters())
+      arguments.append(cast<RankedTensorType>(parameters.getType()).getDimSize(1),
+                       getElementTypeOrSelf(parameters));
+    arguments.append(states, type);
+    llvm::append_range(arguments, passed);
+    Block &cell = op.getCells()[phase].front();
+    if (cell.getArgumentTypes() != TypeRange(arguments))
+      return op.emitOpError() << "cell " << phase << " has arguments of " << cell.getArgumentTypes()
+                              << "; expected " << arguments;
+    auto yield = dyn_cast<YieldOp>(cell.getTerminator());
+    bool isLast = phase + 1 == op.getPhases().size();
+    if (!yield || (isLast ? yield.getValues().size() != states : yield.getValues().empty()) ||
+        llvm::any_of(yield.getValues(), [&](Value value) { return value.getType() != type; }))
+      return op.emitOpError() << "cell " << phase << " must yield values of " << type << ", "
+                              << (isLast ? std::to_string(states) : "at least one")
+                              << (isLast ? " of them" : "");
+    passed.assign(yield.getValues().getTypes().begin(), yield.getValues().getTypes().end());
+  }
+  return success();
+}
+
+LogicalResult RecurrenceOp::verify() {
+  constexpr int64_t kAny = ShapedType::kDynamic;
+  auto input = cast<RankedTensorType>(getInput().getType());
+  auto weights = cast<RankedTensorType>(getWeights().getType());
+  int64_t directions = getDirections(), gates = 0;
+  for (int64_t phase : getPhases())
+    gates += phase;
+  if (weights.getRank() != 4 || weights.isDynamicDim(3) || weights.getDimSize(3) == 0)
+    return emitOpError() << "weights: " << weights << "; expected directions, depth, gates "
+                         << "and units, at least one";
+  int64_t units = getUnits();
+  if (input.getRank() != 5)
+    return emitOpError() << "input has rank " << input.getRank() << "; expected 5";
+  int64_t steps = input.getDimSize(getRowsFirst()), rows = input.getDimSize(!getRowsFirst());
+  SmallVector<int64_t> state{directions, rows, units};
+  SmallVector<int64_t> sequence{steps, directions, rows, units};
+  if (getRowsFirst()) {
+    state = {rows, directions, units};
+    sequence = {rows, steps, directions, units};
+  }
+  if (failed(verifyShape(*this, "input", getInput(),
+                         {input.getDimSize(0), input.getDimSize(1), directions, gates, units})) ||
+      failed(verifyShape(*this, "weights", getWeights(), {directions, units, gates, units})))
+    return failure();
+  if (getParameters() &&
+      failed(verifyShape(*this, "parameters", getParameters(), {directions, kAny, units})))
+    return failure();
+  if (getLengths() && failed(verifyShape(*this, "lengths", getLengths(), rows)))
+    return failure();
+  if (getInitial().empty() || getInits().size() < getInitial().size() ||
+      getInits().size() > getInitial().size() + 1 || getInits().getTypes() != getResultTypes())
+    return emitOpError() << "has " << getInitial().size() << " states, " << getInits().size()
+                         << " destinations and " << getNumResults()
+                         << " results; expected one of each for a state, and perhaps one in front";
+  for (Value initial : getInitial())
+    if (failed(verifyShape(*this, "an initial state", initial, state)))
+      return failure();
+  for (Value last : getInits().take_back(getInitial().size()))
+    if (failed(verifyShape(*this, "a last state", last, state)))
+      return failure();
+  if (hasSequence() && failed(verifyShape(*this, "the sequence", getInits().front(), sequence)))
+    return failure();
+  for (Value tensor :
+       llvm::concat<Value>(llvm::to_vector(getInitial()), llvm::to_vector(getInits())))
+    if (getElementTypeOrSelf(tensor) != getElementTypeOrSelf(getInitial().front()))
+      return emitOpError() << "states are of one type, not of " << tensor.getType() << " and "
+                           << getInitial().front().getType();
+  if (getPhases().size() != getCells().size() || getPhases().empty() ||
+      llvm::any_of(getPhases(), [](int64_t count) { return count < 1; }))
+    return emitOpError() << getPhases().size() << " phases and " << getCells().size()
+                         << " cells; expected a cell and at least one gate for each phase";
+  return verifyCells(*this);
+}
+
 //===-- Device code -------------------------------------------------------------------------===//
 
 const PtxInstruction *KernelDialect::findInstruction(StringAttr text, unsigned operands,

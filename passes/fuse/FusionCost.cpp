@@ -66,7 +66,7 @@ bool movesOnly(Operation *op) {
   if (auto generic = dyn_cast<linalg::GenericOp>(op))
     return generic.getNumReductionLoops() == 0 && generic.getNumDpsInputs() == 1 &&
            generic.getBody()->getTerminator()->getOperand(0) == generic.getBody()->getArgument(0);
-  return !isa<kernel::ScanOp, linalg::FillOp>(op);
+  return !isa<kernel::ScanOp, kernel::RecurrenceOp, linalg::FillOp>(op);
 }
 
 /// The arguments of a dispatch's body that stand for results of another one, perhaps reshaped, and
@@ -134,6 +134,8 @@ std::string nameOf(DispatchForm form) {
     return "a reduction of rows";
   case DispatchForm::Scan:
     return "a scan";
+  case DispatchForm::Recurrence:
+    return "a recurrent network";
   case DispatchForm::Pointwise:
     return "elementwise work";
   case DispatchForm::Other:
@@ -259,6 +261,8 @@ std::string whyApart(const Description &producer, const Description &consumer,
   if (operations > limits.operations)
     return beyond(operations, "operations", limits.operations);
   bool isElementwise = producer.form == Form::Pointwise;
+  if (producer.form == Form::Recurrence)
+    return "a recurrent network's steps are done by blocks that do nothing else";
   if (consumer.form == Form::Pointwise ||
       (consumer.form == Form::Rows && (isElementwise || producer.form == Form::Rows)) ||
       ((consumer.form == Form::Window || consumer.form == Form::Product ||

@@ -12,7 +12,8 @@ namespace cameo {
 
 static bool isCombining(Operation *op) {
   auto generic = dyn_cast<linalg::GenericOp>(op);
-  return isa<kernel::ScanOp>(op) || (generic && generic.getNumReductionLoops() != 0);
+  return isa<kernel::ScanOp, kernel::RecurrenceOp>(op) ||
+         (generic && generic.getNumReductionLoops() != 0);
 }
 
 /// A number of the root, one of its dimensions or a part of that, that is one digit of an index of

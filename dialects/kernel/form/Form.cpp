@@ -26,9 +26,22 @@ kernel::ScanOp matchScan(const Computation &computation) {
   return (bits == 32 || bits == 64) && isLong ? scan : kernel::ScanOp();
 }
 
+kernel::RecurrenceOp matchRecurrence(const Computation &computation) {
+  auto recurrence = computation.combining.size() == 1
+                        ? dyn_cast<kernel::RecurrenceOp>(computation.combining.front())
+                        : kernel::RecurrenceOp();
+  kernel::DispatchOp op = computation.op;
+  if (!recurrence || !llvm::equal(computation.results, recurrence->getResults()) ||
+      !llvm::equal(recurrence.getInits(), op.getInitArgs()))
+    return {};
+  return recurrence;
+}
+
 DispatchForm formOf(const Computation &computation) {
   if (computation.combining.empty())
     return DispatchForm::Pointwise;
+  if (llvm::any_of(computation.combining, llvm::IsaPred<kernel::RecurrenceOp>))
+    return DispatchForm::Recurrence;
   if (std::optional<Product> product = matchProduct(computation); product && product->fillsTiles())
     return DispatchForm::Product;
   if (const std::optional<Product> &product = matchProductOfRows(computation);

@@ -13,6 +13,7 @@ enum class DispatchForm {
   Window,        // threads that slide along rows
   Rows,          // threads that reduce rows together
   Scan,          // threads that combine along lines
+  Recurrence,    // blocks that do steps one after another
   Pointwise,     // nothing is reduced
   Other          // each element reduces on its own
 };
@@ -23,5 +24,9 @@ DispatchForm formOf(const Computation &computation);
 /// The scan that a dispatch is, with elementwise work on it; null where it is not, or its lines are
 /// too short for threads to share.
 kernel::ScanOp matchScan(const Computation &computation);
+
+/// The steps of a recurrent network that a dispatch is; null where it is not, or there is work on their
+/// results.
+kernel::RecurrenceOp matchRecurrence(const Computation &computation);
 
 } // namespace cameo

@@ -85,6 +85,9 @@ static llvm::DenseMap<Value, int64_t> costs(const Computation &computation) {
 }
 
 bool wastesWork(const Computation &computation) {
+  // Steps of a recurrent network need all units of the step before.
+  if (llvm::any_of(computation.combining, llvm::IsaPred<kernel::RecurrenceOp>))
+    return true;
   if (computation.isEmpty)
     return false;
   llvm::DenseMap<Value, int64_t> cost = costs(computation);

@@ -181,3 +181,173 @@ func.func @UndeclaredAttribute() attributes {kernel.speed = 1} {
 func.func @AttributeOfAnotherType() attributes {kernel.nodes = 1} {
   return
 }
+
+// -----
+
+func.func @RecurrenceWeights(%x: tensor<5x3x1x1x4xf32>, %r: tensor<1x4x4xf32>, %h: tensor<1x3x4xf32>) -> tensor<1x3x4xf32> {
+  // expected-error @below {{weights: 'tensor<1x4x4xf32>'; expected directions, depth, gates and units, at least one}}
+  %l = kernel.recurrence input(%x : tensor<5x3x1x1x4xf32>) weights(%r : tensor<1x4x4xf32>)
+      initial(%h : tensor<1x3x4xf32>) outs(%h : tensor<1x3x4xf32>) phases [1] reverse [false] {
+  ^bb0(%direction: index, %in: f32, %sum: f32, %before: f32):
+    kernel.yield %in : f32
+  } -> tensor<1x3x4xf32>
+  return %l : tensor<1x3x4xf32>
+}
+
+// -----
+
+func.func @RecurrenceRank(%x: tensor<15x4xf32>, %r: tensor<1x4x1x4xf32>, %h: tensor<1x3x4xf32>) -> tensor<1x3x4xf32> {
+  // expected-error @below {{input has rank 2; expected 5}}
+  %l = kernel.recurrence input(%x : tensor<15x4xf32>) weights(%r : tensor<1x4x1x4xf32>)
+      initial(%h : tensor<1x3x4xf32>) outs(%h : tensor<1x3x4xf32>) phases [1] reverse [false] {
+  ^bb0(%direction: index, %in: f32, %sum: f32, %before: f32):
+    kernel.yield %in : f32
+  } -> tensor<1x3x4xf32>
+  return %l : tensor<1x3x4xf32>
+}
+
+// -----
+
+func.func @RecurrenceGates(%x: tensor<5x3x1x2x4xf32>, %r: tensor<1x4x2x4xf32>, %h: tensor<1x3x4xf32>) -> tensor<1x3x4xf32> {
+  // expected-error @below {{input: 'tensor<5x3x1x2x4xf32>'; expected 5x3x1x1x4}}
+  %l = kernel.recurrence input(%x : tensor<5x3x1x2x4xf32>) weights(%r : tensor<1x4x2x4xf32>)
+      initial(%h : tensor<1x3x4xf32>) outs(%h : tensor<1x3x4xf32>) phases [1] reverse [false] {
+  ^bb0(%direction: index, %in: f32, %sum: f32, %before: f32):
+    kernel.yield %in : f32
+  } -> tensor<1x3x4xf32>
+  return %l : tensor<1x3x4xf32>
+}
+
+// -----
+
+func.func @RecurrenceDepth(%x: tensor<5x3x1x1x4xf32>, %r: tensor<1x8x1x4xf32>, %h: tensor<1x3x4xf32>) -> tensor<1x3x4xf32> {
+  // expected-error @below {{weights: 'tensor<1x8x1x4xf32>'; expected 1x4x1x4}}
+  %l = kernel.recurrence input(%x : tensor<5x3x1x1x4xf32>) weights(%r : tensor<1x8x1x4xf32>)
+      initial(%h : tensor<1x3x4xf32>) outs(%h : tensor<1x3x4xf32>) phases [1] reverse [false] {
+  ^bb0(%direction: index, %in: f32, %sum: f32, %before: f32):
+    kernel.yield %in : f32
+  } -> tensor<1x3x4xf32>
+  return %l : tensor<1x3x4xf32>
+}
+
+// -----
+
+func.func @RecurrenceParameters(%x: tensor<5x3x1x1x4xf32>, %r: tensor<1x4x1x4xf32>, %p: tensor<1x2x5xf32>, %h: tensor<1x3x4xf32>) -> tensor<1x3x4xf32> {
+  // expected-error @below {{parameters: 'tensor<1x2x5xf32>'; expected 1x?x4}}
+  %l = kernel.recurrence input(%x : tensor<5x3x1x1x4xf32>) weights(%r : tensor<1x4x1x4xf32>)
+      parameters(%p : tensor<1x2x5xf32>)
+      initial(%h : tensor<1x3x4xf32>) outs(%h : tensor<1x3x4xf32>) phases [1] reverse [false] {
+  ^bb0(%direction: index, %in: f32, %sum: f32, %q0: f32, %q1: f32, %before: f32):
+    kernel.yield %in : f32
+  } -> tensor<1x3x4xf32>
+  return %l : tensor<1x3x4xf32>
+}
+
+// -----
+
+func.func @RecurrenceLengths(%x: tensor<5x3x1x1x4xf32>, %r: tensor<1x4x1x4xf32>, %n: tensor<5xi32>, %h: tensor<1x3x4xf32>) -> tensor<1x3x4xf32> {
+  // expected-error @below {{lengths: 'tensor<5xi32>'; expected 3}}
+  %l = kernel.recurrence input(%x : tensor<5x3x1x1x4xf32>) weights(%r : tensor<1x4x1x4xf32>)
+      lengths(%n : tensor<5xi32>)
+      initial(%h : tensor<1x3x4xf32>) outs(%h : tensor<1x3x4xf32>) phases [1] reverse [false] {
+  ^bb0(%direction: index, %in: f32, %sum: f32, %before: f32):
+    kernel.yield %in : f32
+  } -> tensor<1x3x4xf32>
+  return %l : tensor<1x3x4xf32>
+}
+
+// -----
+
+func.func @RecurrenceResults(%x: tensor<5x3x1x1x4xf32>, %r: tensor<1x4x1x4xf32>, %h: tensor<1x3x4xf32>) -> tensor<1x3x4xf32> {
+  // expected-error @below {{has 2 states, 1 destinations and 1 results; expected one of each for a state, and perhaps one in front}}
+  %l = kernel.recurrence input(%x : tensor<5x3x1x1x4xf32>) weights(%r : tensor<1x4x1x4xf32>)
+      initial(%h, %h : tensor<1x3x4xf32>, tensor<1x3x4xf32>) outs(%h : tensor<1x3x4xf32>) phases [1] reverse [false] {
+  ^bb0(%direction: index, %in: f32, %sum: f32, %before: f32, %cell: f32):
+    kernel.yield %in, %in : f32, f32
+  } -> tensor<1x3x4xf32>
+  return %l : tensor<1x3x4xf32>
+}
+
+// -----
+
+func.func @RecurrenceInitial(%x: tensor<5x3x1x1x4xf32>, %r: tensor<1x4x1x4xf32>, %h: tensor<3x1x4xf32>, %o: tensor<1x3x4xf32>) -> tensor<1x3x4xf32> {
+  // expected-error @below {{an initial state: 'tensor<3x1x4xf32>'; expected 1x3x4}}
+  %l = kernel.recurrence input(%x : tensor<5x3x1x1x4xf32>) weights(%r : tensor<1x4x1x4xf32>)
+      initial(%h : tensor<3x1x4xf32>) outs(%o : tensor<1x3x4xf32>) phases [1] reverse [false] {
+  ^bb0(%direction: index, %in: f32, %sum: f32, %before: f32):
+    kernel.yield %in : f32
+  } -> tensor<1x3x4xf32>
+  return %l : tensor<1x3x4xf32>
+}
+
+// -----
+
+func.func @RecurrenceLast(%x: tensor<5x3x1x1x4xf32>, %r: tensor<1x4x1x4xf32>, %h: tensor<1x3x4xf32>, %o: tensor<3x1x4xf32>) -> tensor<3x1x4xf32> {
+  // expected-error @below {{a last state: 'tensor<3x1x4xf32>'; expected 1x3x4}}
+  %l = kernel.recurrence input(%x : tensor<5x3x1x1x4xf32>) weights(%r : tensor<1x4x1x4xf32>)
+      initial(%h : tensor<1x3x4xf32>) outs(%o : tensor<3x1x4xf32>) phases [1] reverse [false] {
+  ^bb0(%direction: index, %in: f32, %sum: f32, %before: f32):
+    kernel.yield %in : f32
+  } -> tensor<3x1x4xf32>
+  return %l : tensor<3x1x4xf32>
+}
+
+// -----
+
+func.func @RecurrenceSequence(%x: tensor<5x3x1x1x4xf32>, %r: tensor<1x4x1x4xf32>, %h: tensor<1x3x4xf32>, %o: tensor<3x5x1x4xf32>) -> tensor<1x3x4xf32> {
+  // expected-error @below {{the sequence: 'tensor<3x5x1x4xf32>'; expected 5x1x3x4}}
+  %s, %l = kernel.recurrence input(%x : tensor<5x3x1x1x4xf32>) weights(%r : tensor<1x4x1x4xf32>)
+      initial(%h : tensor<1x3x4xf32>) outs(%o, %h : tensor<3x5x1x4xf32>, tensor<1x3x4xf32>) phases [1] reverse [false] {
+  ^bb0(%direction: index, %in: f32, %sum: f32, %before: f32):
+    kernel.yield %in : f32
+  } -> tensor<3x5x1x4xf32>, tensor<1x3x4xf32>
+  return %l : tensor<1x3x4xf32>
+}
+
+// -----
+
+func.func @RecurrenceTypes(%x: tensor<5x3x1x1x4xf32>, %r: tensor<1x4x1x4xf16>, %h: tensor<1x3x4xf16>, %o: tensor<1x3x4xf32>) -> tensor<1x3x4xf32> {
+  // expected-error @below {{states are of one type, not of 'tensor<1x3x4xf32>' and 'tensor<1x3x4xf16>'}}
+  %l = kernel.recurrence input(%x : tensor<5x3x1x1x4xf32>) weights(%r : tensor<1x4x1x4xf16>)
+      initial(%h : tensor<1x3x4xf16>) outs(%o : tensor<1x3x4xf32>) phases [1] reverse [false] {
+  ^bb0(%direction: index, %in: f32, %sum: f32, %before: f32):
+    kernel.yield %in : f32
+  } -> tensor<1x3x4xf32>
+  return %l : tensor<1x3x4xf32>
+}
+
+// -----
+
+func.func @RecurrencePhases(%x: tensor<5x3x1x1x4xf32>, %r: tensor<1x4x1x4xf32>, %h: tensor<1x3x4xf32>) -> tensor<1x3x4xf32> {
+  // expected-error @below {{2 phases and 1 cells; expected a cell and at least one gate for each phase}}
+  %l = kernel.recurrence input(%x : tensor<5x3x1x1x4xf32>) weights(%r : tensor<1x4x1x4xf32>)
+      initial(%h : tensor<1x3x4xf32>) outs(%h : tensor<1x3x4xf32>) phases [1, 0] reverse [false] {
+  ^bb0(%direction: index, %in: f32, %sum: f32, %before: f32):
+    kernel.yield %in : f32
+  } -> tensor<1x3x4xf32>
+  return %l : tensor<1x3x4xf32>
+}
+
+// -----
+
+func.func @RecurrenceArguments(%x: tensor<5x3x1x1x4xf32>, %r: tensor<1x4x1x4xf32>, %h: tensor<1x3x4xf32>) -> tensor<1x3x4xf32> {
+  // expected-error @below {{cell 0 has arguments of 'index', 'f32', 'f32'; expected 'index', 'f32', 'f32', 'f32'}}
+  %l = kernel.recurrence input(%x : tensor<5x3x1x1x4xf32>) weights(%r : tensor<1x4x1x4xf32>)
+      initial(%h : tensor<1x3x4xf32>) outs(%h : tensor<1x3x4xf32>) phases [1] reverse [false] {
+  ^bb0(%direction: index, %in: f32, %sum: f32):
+    kernel.yield %in : f32
+  } -> tensor<1x3x4xf32>
+  return %l : tensor<1x3x4xf32>
+}
+
+// -----
+
+func.func @RecurrenceYields(%x: tensor<5x3x1x1x4xf32>, %r: tensor<1x4x1x4xf32>, %h: tensor<1x3x4xf32>) -> tensor<1x3x4xf32> {
+  // expected-error @below {{cell 0 must yield values of 'f32', 1 of them}}
+  %l = kernel.recurrence input(%x : tensor<5x3x1x1x4xf32>) weights(%r : tensor<1x4x1x4xf32>)
+      initial(%h : tensor<1x3x4xf32>) outs(%h : tensor<1x3x4xf32>) phases [1] reverse [false] {
+  ^bb0(%direction: index, %in: f32, %sum: f32, %before: f32):
+    kernel.yield %in, %sum : f32, f32
+  } -> tensor<1x3x4xf32>
+  return %l : tensor<1x3x4xf32>
+}

@@ -37,6 +37,39 @@ func.func @Scan(%x: tensor<4x8xf32>, %o: tensor<4x8xf32>) -> tensor<4x8xf32> {
   return %z : tensor<4x8xf32>
 }
 
+// CHECK-LABEL: func.func @Recurrence
+func.func @Recurrence(%x: tensor<?x2x2x1x8xf32>, %r: tensor<2x8x1x8xf16>, %h: tensor<2x2x8xf16>,
+                      %y: tensor<?x2x2x8xf16>) -> (tensor<?x2x2x8xf16>, tensor<2x2x8xf16>) {
+  // CHECK: kernel.recurrence input(%{{.*}} : tensor<?x2x2x1x8xf32>) weights(%{{.*}} : tensor<2x8x1x8xf16>)
+  // CHECK-SAME: initial(%{{.*}} : tensor<2x2x8xf16>) outs(%{{.*}}, %{{.*}} : tensor<?x2x2x8xf16>, tensor<2x2x8xf16>)
+  // CHECK-SAME: phases [1] reverse [false, true] {
+  %s, %l = kernel.recurrence input(%x : tensor<?x2x2x1x8xf32>) weights(%r : tensor<2x8x1x8xf16>)
+      initial(%h : tensor<2x2x8xf16>) outs(%y, %h : tensor<?x2x2x8xf16>, tensor<2x2x8xf16>)
+      phases [1] reverse [false, true] {
+  ^bb0(%direction: index, %in: f32, %sum: f32, %before: f32):
+    %0 = arith.addf %in, %sum : f32
+    kernel.yield %0 : f32
+  } -> tensor<?x2x2x8xf16>, tensor<2x2x8xf16>
+  return %s, %l : tensor<?x2x2x8xf16>, tensor<2x2x8xf16>
+}
+
+// CHECK-LABEL: func.func @RecurrenceOfTwoPhases
+func.func @RecurrenceOfTwoPhases(%x: tensor<3x5x1x3x4xf32>, %r: tensor<1x4x3x4xf32>, %p: tensor<1x2x4xf32>,
+                                 %n: tensor<3xi32>, %h: tensor<3x1x4xf32>) -> tensor<3x1x4xf32> {
+  // CHECK: parameters(%{{.*}} : tensor<1x2x4xf32>) lengths(%{{.*}} : tensor<3xi32>)
+  // CHECK-SAME: phases [2, 1] reverse [true] rows_first {
+  %l = kernel.recurrence input(%x : tensor<3x5x1x3x4xf32>) weights(%r : tensor<1x4x3x4xf32>)
+      parameters(%p : tensor<1x2x4xf32>) lengths(%n : tensor<3xi32>)
+      initial(%h : tensor<3x1x4xf32>) outs(%h : tensor<3x1x4xf32>) phases [2, 1] reverse [true] rows_first {
+  ^bb0(%direction: index, %a: f32, %b: f32, %c: f32, %d: f32, %q0: f32, %q1: f32, %before: f32):
+    kernel.yield %a, %b : f32, f32
+  }, {
+  ^bb0(%direction: index, %a: f32, %b: f32, %q0: f32, %q1: f32, %before: f32, %u: f32, %v: f32):
+    kernel.yield %v : f32
+  } -> tensor<3x1x4xf32>
+  return %l : tensor<3x1x4xf32>
+}
+
 // CHECK-LABEL: func @Advance
 func.func @Advance(%x: memref<?xf32, 1>, %i: i64) -> memref<?xf32, 1> {
   // CHECK: kernel.advance %{{.*}} by %{{.*}} : memref<?xf32, 1>
