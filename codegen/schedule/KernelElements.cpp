@@ -414,7 +414,10 @@ void KernelWriter::inlineOperation(Operation &operation, ValueRange loops) {
 
 SmallVector<Value> KernelWriter::inlineBody(linalg::GenericOp generic, ValueRange loops,
                                             ValueRange arguments) {
-  Block *body = generic.getBody();
+  return inlineBlock(generic.getBody(), loops, arguments);
+}
+
+SmallVector<Value> KernelWriter::inlineBlock(Block *body, ValueRange loops, ValueRange arguments) {
   for (auto [argument, value] : llvm::zip(body->getArguments(), arguments))
     if (value)
       mapping.map(argument, value);

@@ -201,7 +201,8 @@ private:
     return std::nullopt;
   }
 
-  /// What is read by elementwise work on results is wanted as that walks it.
+  /// What is read by elementwise work on results is wanted as that walks it, what steps of a recurrent
+  /// network read as it is.
   void findWanted() {
     for (auto [value, order] : llvm::zip(block.getTerminator()->getOperands(), results))
       if (value.getDefiningOp())
@@ -213,6 +214,10 @@ private:
           wanted.try_emplace(moved->source, moved->orderOfSource(known->second));
         continue;
       }
+      if (isa<kernel::RecurrenceOp>(inner))
+        for (Value operand : inner.getOperands())
+          if (operand.getDefiningOp())
+            wanted.try_emplace(operand);
       auto generic = dyn_cast<linalg::GenericOp>(inner);
       if (!generic || generic.getNumReductionLoops() != 0)
         continue;

@@ -128,6 +128,7 @@ const Schedule *windowSchedule();
 const Schedule *rowSchedule();
 const Schedule *columnSchedule();
 const Schedule *scanSchedule();
+const Schedule *recurrenceSchedule();
 const Schedule *transposeSchedule();
 const Schedule *mapSchedule();
 

@@ -20,8 +20,8 @@ static constexpr double kToldApart = 3;
 
 ArrayRef<const Schedule *> schedules() {
   static const Schedule *const all[] = {
-      skinnySchedule(), mmaSchedule(),  contractionSchedule(), windowSchedule(), rowSchedule(),
-      columnSchedule(), scanSchedule(), transposeSchedule(),   mapSchedule()};
+      skinnySchedule(), mmaSchedule(),  contractionSchedule(), windowSchedule(),    rowSchedule(),
+      columnSchedule(), scanSchedule(), recurrenceSchedule(),  transposeSchedule(), mapSchedule()};
   return all;
 }
 

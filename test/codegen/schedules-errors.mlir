@@ -24,7 +24,7 @@ rt.variant @missing target "sm_80" {
 rt.variant @unknown target "sm_80" {
   func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
     %e = tensor.empty() : tensor<8xf32>
-    // expected-error@+1 {{no schedule class is called 'magic'; known: skinny mma contraction window rows columns scan transpose map}}
+    // expected-error@+1 {{no schedule class is called 'magic'; known: skinny mma contraction window rows columns scan recurrence transpose map}}
     %r = kernel.dispatch ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) schedule <"magic", {}> {
     ^bb0(%a: tensor<8xf32>, %o: tensor<8xf32>):
       %g = linalg.generic {indexing_maps = [#v, #v], iterator_types = ["parallel"]}

@@ -1,0 +1,255 @@
+// The recurrence schedule: one block for a direction and a few rows, which does all steps.
+//
+// For kernel.recurrence. Threads share the product of the state before with the weights, which are
+// read from the L2 cache in each step, and keep states in registers; the state that the next step
+// multiplies goes through shared memory. There is one launch, whatever the number of steps.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/schedule/ElementWork.h"
+#include "codegen/schedule/RecurrenceKernel.h"
+#include "codegen/schedule/Schedule.h"
+#include "dialects/kernel/form/Form.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace cameo {
+namespace {
+
+/// Threads of a block: each may have a quarter of the registers that one can have at most.
+constexpr int64_t kThreads = 512;
+/// Elements of the state that a thread multiplies at once, where these are as many for all.
+constexpr int64_t kDeepest = 4;
+/// Rows of a block at most.
+constexpr int64_t kMostRows = 8;
+/// Sums of a thread at most, of all gates.
+constexpr int64_t kMostSums = 32;
+/// Instructions of a warp for a cell, its exchange apart: three or more functions of an exponential.
+constexpr double kCellSlots = 150;
+/// Cycles that they take behind one another.
+constexpr double kCellChain = 250;
+
+class RecurrenceMatch : public ScheduleMatch {
+public:
+  RecurrenceMatch(kernel::DispatchOp op, const Target &target, kernel::RecurrenceOp recurrence)
+      : ScheduleMatch(op, target), recurrence(recurrence) {}
+
+  /// What threads read together is together: all but the depth of the weights, gates, then units.
+  SmallVector<unsigned> packing(unsigned input) const override {
+    auto byDepth = recurrence.getWeights().getDefiningOp<linalg::GenericOp>();
+    if (!byDepth || byDepth.getNumDpsInputs() != 1 ||
+        byDepth.getInputs()[0] != op.getInputArgs()[input])
+      return {};
+    AffineMap read = byDepth.getMatchingIndexingMap(byDepth.getDpsInitOperand(0));
+    AffineMap map = byDepth.getMatchingIndexingMap(byDepth.getDpsInputOperand(0));
+    SmallVector<unsigned> order;
+    for (AffineExpr expr : read.getResults())
+      if (std::optional<unsigned> dim = map.getResultPosition(expr))
+        order.push_back(*dim);
+    return order.size() == map.getNumResults() ? order : SmallVector<unsigned>();
+  }
+
+  SmallVector<Candidate, 0> candidates(size_t most) const override {
+    SmallVector<Candidate, 0> found;
+    for (int64_t rows = 1; rows <= kMostRows; rows *= 2) {
+      RecurrenceForm form = formFor(rows);
+      if (!fits(form))
+        continue;
+      Candidate candidate = candidateOf(attributes(form));
+      found.insert(llvm::upper_bound(found, candidate,
+                                     [](const Candidate &a, const Candidate &b) {
+                                       return a.microseconds < b.microseconds;
+                                     }),
+                   candidate);
+    }
+    found.truncate(std::min(found.size(), most));
+    return found;
+  }
+
+  KernelWork workOf(DictionaryAttr params) const override;
+  LogicalResult verify(DictionaryAttr params) const override;
+
+  FailureOr<SmallVector<Value>> emit(DictionaryAttr params, KernelEmitter &emitter) const override {
+    RecurrenceForm form = *formOf(params);
+    OpBuilder host(op);
+    Location loc = op.getLoc();
+    Value one = host.create<arith::ConstantIndexOp>(loc, 1);
+    auto constant = [&](int64_t value) {
+      return host.create<arith::ConstantIndexOp>(loc, value).getResult();
+    };
+    // The last states have the rows.
+    unsigned output = op.getNumResults() - 1;
+    Value rows = emitter.gridSize(host, op, output, recurrence.getRowsFirst() ? 0 : 1);
+    Value blocks = host.createOrFold<arith::CeilDivSIOp>(loc, rows, constant(form.rows));
+    blocks = host.createOrFold<arith::MulIOp>(loc, blocks, constant(recurrence.getDirections()));
+    auto outputs = llvm::to_vector(llvm::seq<int64_t>(0, op.getNumResults()));
+    return emitter.launch(op, "", form.threads, {blocks, one, one}, outputs,
+                          [&](KernelWriter &kernel) {
+                            emitRecurrence(kernel, recurrence, form);
+                            return success();
+                          });
+  }
+
+private:
+  int64_t weightBits() const {
+    return getElementTypeOrSelf(recurrence.getWeights()).getIntOrFloatBitWidth();
+  }
+  /// The largest power of two that divides the units, `most` at most.
+  int64_t dividing(int64_t most) const {
+    int64_t result = 1;
+    while (result < most && recurrence.getUnits() % (2 * result) == 0)
+      result *= 2;
+    return result;
+  }
+  int64_t widestPhase() const { return *llvm::max_element(recurrence.getPhases()); }
+
+  RecurrenceForm formFor(int64_t rows) const {
+    int64_t units = recurrence.getUnits();
+    RecurrenceForm form;
+    form.rows = rows;
+    // These two say in which order sums are added up: they go by the units alone.
+    int64_t vector = dividing(128 / weightBits());
+    form.parts = 1;
+    while (form.parts < kWarp && 2 * kDeepest * form.parts <= units &&
+           units / vector * form.parts * 2 <= kThreads)
+      form.parts *= 2;
+    form.deep = kDeepest;
+    while (form.deep > 1 && units % (form.parts * form.deep) != 0)
+      form.deep /= 2;
+    while (vector > 1 && vector * rows * widestPhase() > kMostSums)
+      vector /= 2;
+    form.vector = vector;
+    form.threads = std::min(int64_t(llvm::alignTo(form.places(units), kWarp)), kThreads);
+    return form;
+  }
+
+  bool fits(const RecurrenceForm &form) const {
+    return sharedBytes(form) <= int64_t(target.staticSharedPerBlock) &&
+           form.rows * widestPhase() <= kMostSums;
+  }
+  int64_t sharedBytes(const RecurrenceForm &form) const {
+    return recurrenceShared(recurrence, form) *
+           recurrence.getComputeType().getIntOrFloatBitWidth() / 8;
+  }
+
+  DictionaryAttr attributes(const RecurrenceForm &form) const {
+    Builder b(op.getContext());
+    auto number = [&](StringRef name, int64_t value) {
+      return b.getNamedAttr(name, b.getI64IntegerAttr(value));
+    };
+    return b.getDictionaryAttr({number("deep", form.deep), number("parts", form.parts),
+                                number("rows", form.rows), number("threads", form.threads),
+                                number("vector", form.vector)});
+  }
+  std::optional<RecurrenceForm> formOf(DictionaryAttr params) const {
+    auto deep = intParam(params, "deep"), parts = intParam(params, "parts"),
+         rows = intParam(params, "rows"), threads = intParam(params, "threads"),
+         vector = intParam(params, "vector");
+    if (!deep || !parts || !rows || !threads || !vector)
+      return std::nullopt;
+    return RecurrenceForm{*rows, *vector, *parts, *deep, *threads};
+  }
+  InFlightDiagnostic error() const { return op.emitError() << "schedule 'recurrence': "; }
+
+  mutable kernel::RecurrenceOp recurrence;
+};
+
+KernelWork RecurrenceMatch::workOf(DictionaryAttr params) const {
+  RecurrenceForm form = *formOf(params);
+  TimeModel model(target);
+  auto extent = [&](unsigned dim) {
+    int64_t size = cast<RankedTensorType>(recurrence.getInput().getType()).getDimSize(dim);
+    return ShapedType::isDynamic(size) ? kUnknownSize : double(size);
+  };
+  double steps = extent(recurrence.getRowsFirst() ? 1 : 0);
+  double rows = extent(recurrence.getRowsFirst() ? 0 : 1);
+  double units = double(recurrence.getUnits()), gates = double(recurrence.getGates());
+  double weights = gates * units * units, warps = double(form.threads) / kWarp;
+  double cells = double(form.rows) * units;
+  unsigned bits = recurrence.getComputeType().getIntOrFloatBitWidth();
+  KernelWork work;
+  work.blocks = std::ceil(rows / double(form.rows)) * double(recurrence.getDirections());
+  work.threads = form.threads;
+  int64_t sums = form.rows * form.vector * widestPhase();
+  work.registers = std::min<int64_t>(40 + sums + form.deep * form.vector * widestPhase(),
+                                     target.maxRegistersPerThread);
+  work.sharedBytes = sharedBytes(form);
+  work.steps = steps;
+  work.step.arithmetic = model.laneCycles(weights * double(form.rows), bits);
+  // Multiply-adds, loads of weights and of what they multiply, conversions, exchanges, cells.
+  double products = weights / kWarp;
+  work.step.slots =
+      products * (double(form.rows) + 1.5 / double(form.vector) + (weightBits() < 32 ? 1 : 0)) +
+      double(sums * form.placesOfThread(recurrence.getUnits())) * 3 * warps +
+      std::max(cells / kWarp, 1.0) * kCellSlots;
+  work.step.l2Bytes = weights * weightBits() / 8 + cells * (gates + 1) * bits / 8;
+  work.step.sharedBytes = products * double(form.rows) / double(form.vector) * 16;
+  work.step.barriers = double(recurrence.getPhases().size());
+  // A phase waits for memory, for its sums one after another, and for cells.
+  double chain = units / double(form.parts) * 4 + 30 * std::log2(double(form.parts) * 2);
+  work.step.chain = double(recurrence.getPhases().size()) * chain + kCellChain;
+  work.step.loads = double(recurrence.getPhases().size());
+  work.dramBytes = tensorBytes(cast<RankedTensorType>(recurrence.getInput().getType())) +
+                   weights * double(recurrence.getDirections()) * weightBits() / 8;
+  for (Value result : recurrence.getResults())
+    work.dramBytes += tensorBytes(cast<RankedTensorType>(result.getType()));
+  return work;
+}
+
+LogicalResult RecurrenceMatch::verify(DictionaryAttr params) const {
+  std::optional<RecurrenceForm> form = formOf(params);
+  if (!form)
+    return error() << "needs deep, parts, rows, threads and vector";
+  auto isPower = [](int64_t value, int64_t most) {
+    return value >= 1 && value <= most && llvm::isPowerOf2_64(value);
+  };
+  if (!isPower(form->rows, kMostRows) || !isPower(form->parts, kWarp) || !isPower(form->deep, 8))
+    return error() << "rows of " << form->rows << ", parts of " << form->parts << " and deep of "
+                   << form->deep << " must be powers of two, at most " << kMostRows << ", " << kWarp
+                   << " and 8";
+  int64_t units = recurrence.getUnits(), widest = 128 / weightBits();
+  if (!isPower(form->vector, widest) || units % form->vector != 0)
+    return error() << "vector of " << form->vector << " must be a power of two, at most " << widest
+                   << ", that divides " << units << " units";
+  if (form->deep > 1 && units % (form->parts * form->deep) != 0)
+    return error() << units << " units must be a multiple of parts times deep, "
+                   << form->parts * form->deep;
+  if (form->threads < kWarp || form->threads > int64_t(target.maxThreadsPerBlock) ||
+      form->threads % kWarp != 0)
+    return error() << "threads of " << form->threads << " must be a multiple of " << kWarp
+                   << " up to " << target.maxThreadsPerBlock;
+  if (form->rows * form->vector * widestPhase() > 2 * kMostSums)
+    return error() << "a thread would have " << form->rows * form->vector * widestPhase()
+                   << " sums; at most " << 2 * kMostSums;
+  if (sharedBytes(*form) > int64_t(target.staticSharedPerBlock))
+    return error() << "requires " << sharedBytes(*form) << " B of shared memory; at most "
+                   << target.staticSharedPerBlock;
+  return success();
+}
+
+class RecurrenceSchedule : public Schedule {
+public:
+  StringRef family() const override { return "recurrence"; }
+
+protected:
+  bool takesEmpty() const override { return true; }
+  std::unique_ptr<ScheduleMatch> tryMatch(const Computation &computation,
+                                          const Target &target) const override {
+    kernel::RecurrenceOp recurrence = matchRecurrence(computation);
+    return recurrence ? std::make_unique<RecurrenceMatch>(computation.op, target, recurrence)
+                      : nullptr;
+  }
+};
+
+} // namespace
+
+const Schedule *recurrenceSchedule() {
+  static const RecurrenceSchedule schedule;
+  return &schedule;
+}
+
+} // namespace cameo

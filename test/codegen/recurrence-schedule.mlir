@@ -1,0 +1,74 @@
+// RUN: cameo-opt %s --pass-pipeline='builtin.module(rt.variant(cameo-assign-schedules))' | FileCheck %s
+// RUN: cameo-opt %s --pass-pipeline='builtin.module(rt.variant(cameo-assign-schedules,cameo-lower-dispatches))' | FileCheck %s --check-prefix=KERNEL
+
+// 32 units: 8 groups of 4, whose sums 8 threads share, 4 elements of the depth at a time: a vector of the state, and one
+// of the weights for each gate. Then threads exchange halves of their 8 sums twice, and the last two; one barrier a step.
+// CHECK-LABEL: rt.variant @steps
+// CHECK: schedule <"recurrence", {deep = 4 : i64, parts = 8 : i64, rows = 1 : i64, threads = 64 : i64, vector = 4 : i64}>
+// KERNEL-LABEL: rt.variant @steps
+// KERNEL: rt.launch
+// KERNEL: gpu.func
+// KERNEL-SAME: workgroup(%{{.*}} : memref<64xf32
+// KERNEL: gpu.barrier
+// KERNEL: scf.for
+// KERNEL: scf.for
+// KERNEL-COUNT-9: vector.load {{.*}} vector<4xf32>
+// KERNEL-NOT: vector.load
+// KERNEL: scf.yield
+// KERNEL-COUNT-8: gpu.shuffle xor
+// KERNEL-NOT: gpu.shuffle
+// KERNEL: math.tanh
+// KERNEL: memref.store
+// KERNEL: gpu.barrier
+// KERNEL: scf.yield
+// KERNEL-NOT: gpu.barrier
+// KERNEL: gpu.return
+rt.variant @steps target "sm_80" {
+  func.func @main(%x: tensor<?x3x1x2x32xf32>, %r: tensor<1x32x2x32xf32>, %h: tensor<1x3x32xf32>, %y: tensor<?x1x3x32xf32>)
+      -> (tensor<?x1x3x32xf32>, tensor<1x3x32xf32>) {
+    %e = tensor.empty() : tensor<1x3x32xf32>
+    %s:2 = kernel.dispatch ins(%x, %r, %h : tensor<?x3x1x2x32xf32>, tensor<1x32x2x32xf32>, tensor<1x3x32xf32>)
+        outs(%y, %e : tensor<?x1x3x32xf32>, tensor<1x3x32xf32>) {
+    ^bb0(%a: tensor<?x3x1x2x32xf32>, %b: tensor<1x32x2x32xf32>, %c: tensor<1x3x32xf32>,
+         %o: tensor<?x1x3x32xf32>, %l: tensor<1x3x32xf32>):
+      %q:2 = kernel.recurrence input(%a : tensor<?x3x1x2x32xf32>) weights(%b : tensor<1x32x2x32xf32>)
+          initial(%c : tensor<1x3x32xf32>) outs(%o, %l : tensor<?x1x3x32xf32>, tensor<1x3x32xf32>)
+          phases [2] reverse [false] {
+      ^bb1(%direction: index, %i: f32, %j: f32, %m: f32, %n: f32, %before: f32):
+        %0 = arith.addf %i, %m : f32
+        %1 = arith.addf %j, %n : f32
+        %2 = math.tanh %0 : f32
+        %3 = arith.mulf %1, %2 : f32
+        kernel.yield %3 : f32
+      } -> tensor<?x1x3x32xf32>, tensor<1x3x32xf32>
+      kernel.yield %q#0, %q#1 : tensor<?x1x3x32xf32>, tensor<1x3x32xf32>
+    } -> tensor<?x1x3x32xf32>, tensor<1x3x32xf32>
+    return %s#0, %s#1 : tensor<?x1x3x32xf32>, tensor<1x3x32xf32>
+  }
+}
+
+// What one thread has alone is in its registers: nothing is shared, nobody waits.
+// CHECK-LABEL: rt.variant @one_unit
+// CHECK: schedule <"recurrence", {deep = 1 : i64, parts = 1 : i64, rows = 1 : i64, threads = 32 : i64, vector = 1 : i64}>
+// KERNEL-LABEL: rt.variant @one_unit
+// KERNEL: gpu.func
+// KERNEL-NOT: gpu.barrier
+// KERNEL-NOT: gpu.shuffle
+// KERNEL: gpu.return
+rt.variant @one_unit target "sm_80" {
+  func.func @main(%x: tensor<400x5x2x1x1xf32>, %r: tensor<2x1x1x1xf32>, %h: tensor<400x2x1xf32>) -> tensor<400x2x1xf32> {
+    %e = tensor.empty() : tensor<400x2x1xf32>
+    %s = kernel.dispatch ins(%x, %r, %h : tensor<400x5x2x1x1xf32>, tensor<2x1x1x1xf32>, tensor<400x2x1xf32>)
+        outs(%e : tensor<400x2x1xf32>) {
+    ^bb0(%a: tensor<400x5x2x1x1xf32>, %b: tensor<2x1x1x1xf32>, %c: tensor<400x2x1xf32>, %l: tensor<400x2x1xf32>):
+      %q = kernel.recurrence input(%a : tensor<400x5x2x1x1xf32>) weights(%b : tensor<2x1x1x1xf32>)
+          initial(%c : tensor<400x2x1xf32>) outs(%l : tensor<400x2x1xf32>) phases [1] reverse [true, false] rows_first {
+      ^bb1(%direction: index, %i: f32, %m: f32, %before: f32):
+        %0 = arith.addf %i, %m : f32
+        kernel.yield %0 : f32
+      } -> tensor<400x2x1xf32>
+      kernel.yield %q : tensor<400x2x1xf32>
+    } -> tensor<400x2x1xf32>
+    return %s : tensor<400x2x1xf32>
+  }
+}
