@@ -131,6 +131,7 @@ constexpr ValueRule rules[] = {
     {"BitShift", "direction", oneOf, "LEFT RIGHT"},
     {"Cast CastLike", "round_mode", oneOf, "up down nearest"},
     {"DepthToSpace", "mode", oneOf, "DCR CRD"},
+    {"GRU LSTM RNN", "direction", oneOf, "forward reverse bidirectional"},
     {"Gelu", "approximate", oneOf, "none tanh"},
     {"GridSample", "mode", oneOf, "bilinear nearest bicubic", 0, 0, 16, 19},
     {"GridSample", "mode", oneOf, "linear nearest cubic", 0, 0, 20},
@@ -165,6 +166,7 @@ constexpr ValueRule rules[] = {
     {"", "storage_order", flag}, {"", "training_mode", flag}, {"", "transA", flag},
     {"", "transB", flag}, {"", "upper", flag}, {"", "inverse", flag},
     {"", "onesided", flag}, {"", "periodic", flag}, {"", "interleaved", flag},
+    {"", "input_forget", flag}, {"", "linear_before_reset", flag}, {"GRU LSTM RNN", "layout", flag},
     {"", "new_axis", flag}, {"", "scan_input_directions", flag}, {"", "scan_output_directions", flag},
     {"Scan", "directions", flag},
 
@@ -184,6 +186,7 @@ constexpr ValueRule rules[] = {
     {"GatherND", "batch_dims", notBelow, "", 0},
     {"GlobalLpPool LpPool", "p", notBelow, "", 1},
     {"GroupNormalization", "num_groups", notBelow, "", 1},
+    {"GRU LSTM RNN", "hidden_size", notBelow, "", 1},
     {"LRN", "size", notBelow, "", 1},
     {"Attention", "kv_num_heads", notBelow, "", 1},
     {"Attention", "q_num_heads", notBelow, "", 1},

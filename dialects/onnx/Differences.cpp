@@ -106,6 +106,23 @@ bool capsMasked(Operation *op) {
   auto cap = op->getAttrOfType<FloatAttr>("softcap");
   return cap && cap.getValueAsDouble() > 0 && (isPresent(op, 3) || isSet(op, "is_causal"));
 }
+bool hasLengths(Operation *op) { return isPresent(op, 4); }
+bool hasOwnLengths(Operation *op) { return hasLengths(op) && !constantValue(op->getOperand(4)); }
+bool hasThresholds(Operation *op) {
+  auto names = op->getAttrOfType<ArrayAttr>("activations");
+  auto alphas = op->getAttrOfType<DenseF32ArrayAttr>("activation_alpha");
+  auto isThreshold = [](StringAttr name) {
+    return name.getValue().equals_insensitive("ThresholdedRelu");
+  };
+  return names && (!alphas || alphas.size() < int64_t(names.size())) &&
+         llvm::any_of(names.getAsRange<StringAttr>(), isThreshold);
+}
+/// Has what ONNX's reference leaves out.
+bool hasMoreThanGates(Operation *op) {
+  return hasLengths(op) || op->hasAttr("activations") || op->hasAttr("clip") ||
+         isSet(op, "input_forget") || has(op, "direction", "reverse") ||
+         has(op, "direction", "bidirectional");
+}
 bool showsScores(Operation *op) {
   return isSet(op, "qk_matmul_output_mode") && !op->getResult(3).use_empty();
 }
@@ -165,6 +182,8 @@ constexpr Difference differences[] = {
     {of<PowOp>, isWhole, "a negative power is cut to a whole number", kText},
     {of<ResizeOp>, halfPixel, "one element is taken from coordinate 0", kText},
     {of<PadOp>, crops, "negative pads take elements away", kText},
+    {of<GRUOp, LSTMOp, RNNOp>, hasMoreThanGates,
+     "directions, sequence_lens, activations, clip and input_forget are as their text says", kText},
     {of<CastOp>, castsToInteger, "what no integer of the type can hold is undefined", kOpen},
     {of<LoopOp>, lacksCondition, "what the body yields as its condition is ignored", kOpen},
     {of<LRNOp>, hasEvenSize, "one channel more is summed behind than before", kOpen},
@@ -184,6 +203,11 @@ constexpr Difference differences[] = {
      "indices out of range are moved into it, not reported", kOpen},
     {of<ReverseSequenceOp>, givenAtRunTime, "lengths out of range are moved into it, not reported",
      kOpen},
+    {of<GRUOp, LSTMOp, RNNOp>, hasLengths, "a row of length 0 keeps its initial state", kOpen},
+    {of<GRUOp, LSTMOp, RNNOp>, hasOwnLengths,
+     "lengths out of range are moved into it, not reported", kOpen},
+    {of<GRUOp, LSTMOp, RNNOp>, hasThresholds,
+     "the alpha of ThresholdedRelu is 1 where none is given", kOpen},
 };
 
 } // namespace

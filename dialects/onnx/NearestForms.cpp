@@ -18,7 +18,6 @@ void attachNearestForms(MLIRContext &context) {
   rows.add<BernoulliOp, MultinomialOp, RandomNormalOp, RandomNormalLikeOp, RandomUniformOp,
            RandomUniformLikeOp>("an input of the model that holds the random numbers");
   rows.add<CompressOp, NonZeroOp>("operands that are constants, or Where, which keeps the size");
-  rows.add<GRUOp, LSTMOp, RNNOp>("its steps as MatMul, Add, Sigmoid and Tanh");
   rows.add<IfOp>(
       "a condition that is a constant or known from shapes, or Where on the results of both");
   rows.add<ImageDecoderOp, RegexFullMatchOp, StringConcatOp, StringNormalizerOp, StringSplitOp,

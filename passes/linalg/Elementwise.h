@@ -25,6 +25,15 @@ template <Formula formula> llvm::LogicalResult lowerElementwise(mlir::Operation 
   return lowerByFormula(op, l, formula);
 }
 
+/// Formulas of operators that cells of recurrent networks have, too.
+mlir::Value relu(ScalarMath &m, mlir::Value x);
+mlir::Value leakyRelu(ScalarMath &m, mlir::Value x, double alpha);
+mlir::Value elu(ScalarMath &m, mlir::Value x, double alpha);
+mlir::Value softsign(ScalarMath &m, mlir::Value x);
+mlir::Value thresholdedRelu(ScalarMath &m, mlir::Value x, double alpha);
+/// slope * x + offset between 0 and 1.
+mlir::Value clampedLine(ScalarMath &m, mlir::Value x, double slope, double offset);
+
 /// Parts of registerElementwiseOperators in files of their own.
 void registerActivations(LoweringRows &rows);
 void registerCasts(LoweringRows &rows);

@@ -29,5 +29,6 @@ void registerAttention(LoweringRows &rows);
 void registerEinsum(LoweringRows &rows);
 void registerConvTranspose(LoweringRows &rows);
 void registerDeformConv(LoweringRows &rows);
+void registerRecurrence(LoweringRows &rows);
 
 } // namespace cameo

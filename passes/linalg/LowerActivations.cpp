@@ -13,11 +13,32 @@ namespace cameo {
 
 static double real(APFloat value) { return value.convertToDouble(); }
 
-static Value relu(ScalarMath &m, Operation *, ValueRange x) { return m.max(x[0], m.c(0)); }
+Value relu(ScalarMath &m, Value x) { return m.max(x, m.c(0)); }
+
+Value leakyRelu(ScalarMath &m, Value x, double alpha) {
+  return m.select(m.lt(x, m.c(0)), m.mul(m.c(alpha), x), x);
+}
+
+Value elu(ScalarMath &m, Value x, double alpha) {
+  return m.select(m.lt(x, m.c(0)), m.mul(m.c(alpha), m.expm1(x)), x);
+}
+
+Value clampedLine(ScalarMath &m, Value x, double slope, double offset) {
+  // Two roundings, as ONNX Runtime has them: what is quantised behind it has the same integers then.
+  Value line = m.add(m.mul(m.c(slope), x), m.c(offset));
+  return m.max(m.c(0), m.min(m.c(1), line));
+}
+
+Value softsign(ScalarMath &m, Value x) { return m.div(x, m.add(m.c(1), m.abs(x))); }
+
+Value thresholdedRelu(ScalarMath &m, Value x, double alpha) {
+  return m.select(m.gt(x, m.c(alpha)), x, m.c(0));
+}
+
+static Value relu(ScalarMath &m, Operation *, ValueRange x) { return relu(m, x[0]); }
 
 static Value leakyRelu(ScalarMath &m, Operation *op, ValueRange x) {
-  Value alpha = m.c(real(cast<onnx::LeakyReluOp>(op).getAlpha()));
-  return m.select(m.lt(x[0], m.c(0)), m.mul(alpha, x[0]), x[0]);
+  return leakyRelu(m, x[0], real(cast<onnx::LeakyReluOp>(op).getAlpha()));
 }
 
 static Value prelu(ScalarMath &m, Operation *, ValueRange x) {
@@ -25,8 +46,7 @@ static Value prelu(ScalarMath &m, Operation *, ValueRange x) {
 }
 
 static Value elu(ScalarMath &m, Operation *op, ValueRange x) {
-  Value alpha = m.c(real(cast<onnx::EluOp>(op).getAlpha()));
-  return m.select(m.lt(x[0], m.c(0)), m.mul(alpha, m.expm1(x[0])), x[0]);
+  return elu(m, x[0], real(cast<onnx::EluOp>(op).getAlpha()));
 }
 
 static Value selu(ScalarMath &m, Operation *op, ValueRange x) {
@@ -43,12 +63,6 @@ static Value celu(ScalarMath &m, Operation *op, ValueRange x) {
 
 static Value sigmoid(ScalarMath &m, Operation *, ValueRange x) { return m.sigmoid(x[0]); }
 
-static Value clampedLine(ScalarMath &m, Value x, double slope, double offset) {
-  // Two roundings, as ONNX Runtime has them: what is quantised behind it has the same integers then.
-  Value line = m.add(m.mul(m.c(slope), x), m.c(offset));
-  return m.max(m.c(0), m.min(m.c(1), line));
-}
-
 static Value hardSigmoid(ScalarMath &m, Operation *op, ValueRange x) {
   auto node = cast<onnx::HardSigmoidOp>(op);
   return clampedLine(m, x[0], real(node.getAlpha()), real(node.getBeta()));
@@ -60,13 +74,10 @@ static Value hardSwish(ScalarMath &m, Operation *, ValueRange x) {
 
 static Value softplus(ScalarMath &m, Operation *, ValueRange x) { return m.softplus(x[0]); }
 
-static Value softsign(ScalarMath &m, Operation *, ValueRange x) {
-  return m.div(x[0], m.add(m.c(1), m.abs(x[0])));
-}
+static Value softsign(ScalarMath &m, Operation *, ValueRange x) { return softsign(m, x[0]); }
 
 static Value thresholdedRelu(ScalarMath &m, Operation *op, ValueRange x) {
-  Value alpha = m.c(real(cast<onnx::ThresholdedReluOp>(op).getAlpha()));
-  return m.select(m.gt(x[0], alpha), x[0], m.c(0));
+  return thresholdedRelu(m, x[0], real(cast<onnx::ThresholdedReluOp>(op).getAlpha()));
 }
 
 static Value gelu(ScalarMath &m, Operation *op, ValueRange x) {

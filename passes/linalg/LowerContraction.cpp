@@ -202,6 +202,7 @@ void registerContractionOperators(LoweringRows &rows) {
   rows.add<onnx::GemmOp>({lowerGemm});
   registerAttention(rows);
   registerEinsum(rows);
+  registerRecurrence(rows);
 }
 
 } // namespace cameo

@@ -110,6 +110,7 @@ void attachPrecisionRoles(MLIRContext &context) {
   rows.add<onnx::EyeLikeOp>({Role::Full, kMade});
   rows.add<onnx::FlattenOp>({Role::Movement});
   rows.add<onnx::FloorOp>({Role::Elementwise});
+  rows.add<onnx::GRUOp>({Role::Product});
   rows.add<onnx::GatherOp>({Role::Movement});
   rows.add<onnx::GatherElementsOp>({Role::Movement});
   rows.add<onnx::GatherNDOp>({Role::Movement});
@@ -130,6 +131,7 @@ void attachPrecisionRoles(MLIRContext &context) {
   rows.add<onnx::IsInfOp>({Role::Elementwise});
   rows.add<onnx::IsNaNOp>({Role::Elementwise});
   rows.add<onnx::LRNOp>({Role::Sums});
+  rows.add<onnx::LSTMOp>({Role::Product});
   rows.add<onnx::LayerNormalizationOp>(settles({Role::Sums}));
   rows.add<onnx::LeakyReluOp>({Role::Elementwise});
   rows.add<onnx::LessOp>({Role::Elementwise});
@@ -157,6 +159,7 @@ void attachPrecisionRoles(MLIRContext &context) {
   rows.add<onnx::QLinearMatMulOp>({Role::Full, kScales});
   rows.add<onnx::QuantizeLinearOp>({Role::Full, kScales});
   rows.add<onnx::RMSNormalizationOp>(settles({Role::Sums}));
+  rows.add<onnx::RNNOp>({Role::Product});
   rows.add<onnx::RangeOp>({Role::Full, kMade});
   rows.add<onnx::ReciprocalOp>(with(&PolicyRow::divisors, operand(0), {Role::Ranged, kGrows}));
   rows.add<onnx::ReduceL1Op>({Role::Ranged, kGrows});

@@ -92,6 +92,26 @@ def attention_cases():
                          {"qk_matmul_output_mode": mode, "softcap": cap}, opset=24, outputs=4)
 
 
+def recurrent_cases():
+    x, w, r = floats(1, -2, 3, shape=[3, 1, 1]), floats(0.5, shape=[1, 1, 1]), floats(0.25, shape=[1, 1, 1])
+
+    def case(row, followed, attributes=None, *, lengths=None, hidden=None, operator="RNN", weights=(w, r), fixed=True):
+        return Difference(row, operator, [x, *weights, None, lengths, hidden], followed,
+                          {"hidden_size": 1, **(attributes or {})}, fixed, outputs=2)
+    row = "LSTM, GRU, RNN with a direction, `sequence_lens`, `activations`, `clip` or `input_forget`"
+    for attributes in ({"direction": "reverse"}, {"activations": ["Sigmoid"]}, {"clip": 0.5}):
+        yield case(row, "onnxruntime", attributes)
+    yield case(row, "onnxruntime", lengths=ints(2, dtype=I32))
+    gates, state = floats(0.5, -0.5, 0.25, 1, shape=[1, 4, 1]), floats(0.1, 0.2, -0.3, 0.4, shape=[1, 4, 1])
+    yield case(row, "onnxruntime", {"input_forget": 1}, operator="LSTM", weights=(gates, state))
+    zeros, ones = floats(0, 0, 0, shape=[3, 1, 1, 1]), floats(1, shape=[1, 1, 1])
+    yield case("LSTM, GRU, RNN of a row of length 0", [zeros, 0.75 * ones], lengths=ints(0, dtype=I32), hidden=0.75 * ones)
+    row = "LSTM, GRU, RNN of lengths out of range at run time"
+    yield case(row, [zeros, 0 * ones], lengths=ints(-7, dtype=I32), fixed=False)
+    yield case("LSTM, GRU, RNN with ThresholdedRelu and no `activation_alpha`",
+               [floats(0, 0, 1.5, shape=[3, 1, 1, 1]), 1.5 * ones], {"activations": ["ThresholdedRelu"]})
+
+
 def one_element_cases():
     for mode in ("linear", "cubic"):
         yield Difference("GridSample, `reflection` with `align_corners` in a size of 1", "GridSample",
@@ -156,6 +176,7 @@ def cases():
         yield Difference("GridSample, `cubic` with `border`", "GridSample", [x, outside], "reference",
                          {"mode": "cubic", "padding_mode": "border", "align_corners": align})
     yield from attention_cases()
+    yield from recurrent_cases()
     for operator in ("Softmax", "LogSoftmax", "Hardmax"):
         yield Difference("Softmax, LogSoftmax, Hardmax before opset 13", operator,
                          [ramp(2, 3, 4) / 5], "onnxruntime", {"axis": 1}, opset=11)

@@ -267,6 +267,20 @@ def cumsum(g, name):
     g.add(name, [x, axis], x.dims, exact=False, exclusive=g.integer(0, 1), reverse=g.integer(0, 1))
 
 
+@operator("LSTM", "GRU", "RNN")
+def recurrent(g, name):
+    # ONNX Runtime ends the process where there is nothing.
+    x = g.pick(lambda v: v.dtype is F32 and v.rank == 3 and isinstance(v.dims[2], int) and v.array.size)
+    gates, units = {"LSTM": 4, "GRU": 3, "RNN": 1}[name], g.choose([1, 3, 8, 16])
+    direction, own = g.choose(["forward", "reverse", "bidirectional"]), g.integer(0, 1)
+    directions = 1 + (direction == "bidirectional")
+    weights = [g.constant(g.array(F32, [directions, gates * units, size]) / (1 + size)) for size in (x.dims[2], units)]
+    bias = g.weight(F32, [directions, 2 * gates * units]) if g.chance(0.7) else None
+    more = {"GRU": {"linear_before_reset": own}, "LSTM": {"input_forget": own}, "RNN": {"clip": 0.5 + own}}[name]
+    g.add(name, [x, *weights, bias], (x.dims[0], directions, x.dims[1], units), exact=False, hidden_size=units,
+          direction=direction, **more)
+
+
 @operator("Softmax", "LogSoftmax", "Hardmax")
 def softmax(g, name):
     x = g.floats(rank=range(1, 6), types=(F32, F64))

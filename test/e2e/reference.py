@@ -154,6 +154,103 @@ def deform_conv(node, x, w, offset, bias=None, mask=None):
     return result.astype(x.dtype)
 
 
+# Functions of recurrent networks, and how many of alpha and beta each takes, with what these are else.
+CELL_FUNCTIONS = {
+    "affine": (lambda x, a, b: a * x + b, (1.0, 0.0)),
+    "elu": (lambda x, a: numpy.where(x < 0, a * numpy.expm1(numpy.minimum(x, 0)), x), (1.0,)),
+    "hardsigmoid": (lambda x, a, b: numpy.clip(a * x + b, 0, 1), (0.2, 0.5)),
+    "leakyrelu": (lambda x, a: numpy.where(x < 0, a * x, x), (0.01,)),
+    "relu": (lambda x: numpy.maximum(x, 0), ()),
+    "scaledtanh": (lambda x, a, b: a * numpy.tanh(b * x), (1.0, 1.0)),
+    "sigmoid": (lambda x: (1 + numpy.tanh(x / 2)) / 2, ()),
+    "softplus": (lambda x: numpy.logaddexp(x, 0), ()),
+    "softsign": (lambda x: x / (1 + abs(x)), ()),
+    "tanh": (lambda x: numpy.tanh(x), ()),  # pylint: disable=unnecessary-lambda
+    "thresholdedrelu": (lambda x, a: numpy.where(x > a, x, 0), (1.0,)),
+}
+
+
+def cell_functions(node, defaults, directions):
+    """Those of each direction, as functions of one array."""
+    names = [name.decode() for name in attribute_of(node, "activations", [])] or defaults * directions
+    numbers = [list(attribute_of(node, f"activation_{greek}", [])) for greek in ("alpha", "beta")]
+    found = []
+    for name in names:
+        function, otherwise = CELL_FUNCTIONS[name.lower()]
+        taken = [given.pop(0) if given else default for given, default in zip(numbers, otherwise)]
+        found.append(lambda x, function=function, taken=taken: function(x, *taken))
+    return [found[i:i + len(defaults)] for i in range(0, len(names), len(defaults))]
+
+
+def recurrent_step(node, functions, sums, before, direction):
+    """The states behind one, by the specification's formulas; `sums` are those of the input, and what adds
+    the product of a vector with some gates' weights."""
+    clip = attribute_of(node, "clip", None)
+    inputs, product, state_bias, peepholes = sums
+
+    def gate(number, value):
+        return functions[number](value if clip is None else numpy.clip(value, -clip, clip))
+    if node.op_type == "RNN":
+        return [gate(0, inputs[0] + product(before[0], 0) + state_bias[0])]
+    if node.op_type == "GRU":
+        update, reset = (gate(0, inputs[i] + product(before[0], i) + state_bias[i]) for i in (0, 1))
+        if attribute_of(node, "linear_before_reset", 0):
+            candidate = gate(1, inputs[2] + reset * (product(before[0], 2) + state_bias[2]))
+        else:
+            candidate = gate(1, inputs[2] + product(reset * before[0], 2) + state_bias[2])
+        return [(1 - update) * candidate + update * before[0]]
+    hidden, cell = before
+    i, o, f, c = (inputs[g] + product(hidden, g) + state_bias[g] for g in range(4))
+    i = gate(0, i + peepholes[0] * cell)
+    f = 1 - i if attribute_of(node, "input_forget", 0) else gate(0, f + peepholes[2] * cell)
+    cell = f * cell + i * gate(1, c)
+    return [gate(0, o + peepholes[1] * cell) * functions[2](cell), cell]
+
+
+def recurrent(node, x, w, r, b=None, lengths=None, *rest):
+    """LSTM, GRU and RNN in FP64, with states rounded to the type of x. onnx's evaluator leaves out directions, lengths
+    and most attributes, and ONNX Runtime types, and rows that come first."""
+    initial, peepholes = list(rest[:2]), rest[2] if len(rest) > 2 else None
+    defaults = {"LSTM": ["Sigmoid", "Tanh", "Tanh"], "GRU": ["Sigmoid", "Tanh"], "RNN": ["Tanh"]}[node.op_type]
+    rows_first, dtype = attribute_of(node, "layout", 0), x.dtype
+    direction = attribute_of(node, "direction", b"forward").decode()
+    directions, units = len(w), r.shape[2]
+    gates = w.shape[1] // units
+    states = 2 if node.op_type == "LSTM" else 1
+    if rows_first:
+        x = numpy.swapaxes(x, 0, 1)
+    initial = [None if value is None else numpy.swapaxes(value, 0, 1) if rows_first else value for value in initial]
+    steps, rows = x.shape[:2]
+    ends = numpy.full(rows, steps) if lengths is None else numpy.clip(lengths, 0, steps)
+    functions = cell_functions(node, defaults, directions)
+    sequence = numpy.zeros((steps, directions, rows, units))
+    last = numpy.zeros((states, directions, rows, units))
+    for number in range(directions):
+        wide, recurrence = w[number].astype(numpy.float64), r[number].astype(numpy.float64)
+        bias = numpy.zeros(2 * gates * units) if b is None else b[number].astype(numpy.float64)
+        bias, state_bias = bias.reshape(2, gates, units)
+        holes = numpy.zeros(3 * units) if peepholes is None else peepholes[number].astype(numpy.float64)
+        weights = recurrence.reshape(gates, units, units)
+        for row in range(rows):
+            state = [numpy.zeros(units) if i >= len(initial) or initial[i] is None
+                     else initial[i][number, row].astype(numpy.float64) for i in range(states)]
+            times = range(ends[row])
+            if direction == "reverse" or number == 1:
+                times = reversed(times)
+            for time in times:
+                inputs = (wide @ x[time, row].astype(numpy.float64)).reshape(gates, units) + bias
+                sums = (inputs, lambda vector, gate, weights=weights: weights[gate] @ vector, state_bias,
+                        holes.reshape(3, units))
+                after = recurrent_step(node, functions[number], sums, state, number)
+                state = [value.astype(dtype).astype(numpy.float64) for value in after]
+                sequence[time, number, row] = state[0]
+            last[:, number, row] = state
+    if rows_first:
+        sequence, last = numpy.transpose(sequence, (2, 0, 1, 3)), numpy.swapaxes(last, 1, 2)
+    results = [sequence.astype(dtype), *(value.astype(dtype) for value in last)]
+    return [value for value, name in zip(results, node.output) if name]
+
+
 def is_wrong_at_runtime(model, feed):
     """Whether ONNX Runtime computes something else than the specification says: it adds signed numbers
     times unsigned ones as if both were unsigned, saturates floats of 8 bits unasked, and transforms of 600 numbers
@@ -180,6 +277,11 @@ def formula_for(node, opset, feed):
         return deform_conv
     if node.op_type == "MaxRoiPool" and opset >= 22:
         return max_roi_pool
+    if node.op_type in ("GRU", "LSTM", "RNN"):
+        x = next(iter(feed.values()))
+        # ONNX Runtime ends the process where there is nothing.
+        is_own = attribute_of(node, "layout", 0) or x.dtype != numpy.float32 or x.size == 0
+        return recurrent if is_own or not attribute_of(node, "hidden_size", 0) else None
     return {"GlobalLpPool": global_lp_pool, "LRN": lrn,
             "MatMulInteger": matmul_integer,
             "QLinearMatMul": qlinear_matmul,
@@ -194,7 +296,8 @@ def expected(model, feed):
         values = {**feed, **{tensor.name: onnx.numpy_helper.to_array(tensor)
                              for tensor in model.graph.initializer}}
         try:
-            return [numpy.asarray(formula(nodes[0], *(values.get(name) for name in nodes[0].input)))]
+            found = formula(nodes[0], *(values.get(name) for name in nodes[0].input))
+            return [numpy.asarray(value) for value in (found if isinstance(found, list) else [found])]
         except ValueError as error:
             return f"no reference: {error}"
     if is_wrong_at_runtime(model, feed):

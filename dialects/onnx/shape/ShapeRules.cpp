@@ -16,6 +16,7 @@ void attachShapeRules(MLIRContext &context) {
   registerElementwiseRules(rows);
   registerContractionRules(rows);
   registerAttentionRules(rows);
+  registerRecurrenceRules(rows);
   registerWindowRules(rows);
   registerNormalizationRules(rows);
   registerReductionRules(rows);

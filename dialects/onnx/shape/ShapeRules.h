@@ -79,6 +79,7 @@ mlir::FailureOr<llvm::SmallVector<Sizes>> fromShapes(Shapes &shapes, mlir::Opera
 void registerElementwiseRules(ShapeRows &rows);
 void registerContractionRules(ShapeRows &rows);
 void registerAttentionRules(ShapeRows &rows);
+void registerRecurrenceRules(ShapeRows &rows);
 void registerWindowRules(ShapeRows &rows);
 void registerNormalizationRules(ShapeRows &rows);
 void registerReductionRules(ShapeRows &rows);

@@ -258,9 +258,26 @@ def pooled_shape(operator, version, case):
     yield [4, 5], False
 
 
+def hidden_size(operator, version, case):
+    for value in (0, -1, case.attributes["hidden_size"] + 1, MOST, -MOST - 1):
+        yield value, True
+
+
+def cell_functions(operator, version, case):
+    yield ["Gelu"], True
+    yield [""], True
+    yield ["Tanh"] * 7, True
+
+
+def cell_numbers(operator, version, case):
+    """Of functions that take none."""
+    for value in ([], [0.5] * 9, [float("nan")]):
+        yield value, False
+
+
 # By attribute; where operators differ, by (operator, attribute).
 KINDS = {
-    "auto_pad": words("SAME_UPPER"), "direction": words("LEFT"), "round_mode": words("up"),
+    "auto_pad": words("SAME_UPPER"), "direction": words("forward"), ("BitShift", "direction"): words("LEFT"), "round_mode": words("up"),
     "mode": words("linear"), ("Pad", "mode"): words("reflect"), ("DepthToSpace", "mode"): words("CRD"),
     "approximate": words("tanh"), "nearest_mode": words("floor"),
     "coordinate_transformation_mode": words("asymmetric"),
@@ -272,7 +289,9 @@ KINDS = {
         "align_corners allowzero antialias ceil_mode count_include_pad detect_negative detect_positive "
         "exclude_outside exclusive fmod keepdims noop_with_empty_axes reverse saturate "
         "is_causal select_last_index spatial storage_order training_mode transA transB upper "
-        "align_corners inverse onesided periodic interleaved").split()},
+        "align_corners inverse onesided periodic interleaved input_forget layout linear_before_reset").split()},
+    "hidden_size": hidden_size, "activations": cell_functions, "activation_alpha": cell_numbers,
+    "activation_beta": cell_numbers,
     "output_datatype": number_types, "ignore_index": integer, "reduction": words("sum"),
     "num_heads": heads, "rotary_embedding_dim": rotated, ("DFT", "axis"): signal_axis,
     ("TensorScatter", "axis"): cache_axis,
@@ -291,7 +310,7 @@ KINDS = {
     "ratio": ratio, "scales": scales, "starts": slice_bounds, "ends": slice_bounds,
     **{name: real for name in (
         "alpha beta gamma bias lambd epsilon momentum extrapolation_value cubic_coeff_a min max "
-        "value_float scale softcap spatial_scale").split()},
+        "value_float scale softcap spatial_scale clip").split()},
     "q_num_heads": groups, "kv_num_heads": groups, "softmax_precision": float_types,
     "qk_matmul_output_mode": one_of(4), "batch_axis": one_of(2), "time_axis": one_of(2),
     ("Pad", "value"): real, ("Constant", "value"): anything, "value": one_element,
@@ -418,6 +437,12 @@ def lengths_input(operator, case, array):
     yield array[:-1], True
 
 
+def step_counts(operator, case, array):
+    for value in (case.inputs[0].shape[case.attributes.get("layout", 0)] + 1, -1):
+        yield numpy.full_like(array, value), True
+    yield array[:-1], True
+
+
 def one_count(operator, case, array):
     yield like(array, 0).reshape(()), True
     yield like(array, -3).reshape(()), True
@@ -448,6 +473,7 @@ INPUTS = {
     ("Resize", "sizes"): resize_sizes_input, "roi": roi_input, "ratio": ratio_input,
     **{(name, "indices"): indices_input for name in ("Gather", "GatherElements", "GatherND", "ScatterElements",
                                                      "ScatterND")},
+    **{(name, "sequence_lens"): step_counts for name in ("GRU", "LSTM", "RNN")},
     ("ReverseSequence", "sequence_lens"): lengths_input, ("RoiAlign", "batch_indices"): images_input,
     ("OneHot", "values"): two_numbers, ("Range", "start"): one_number, ("Trilu", "k"): one_number,
     ("DFT", "dft_length"): one_count, ("STFT", "frame_step"): one_count, ("STFT", "frame_length"): one_count,

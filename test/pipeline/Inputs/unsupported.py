@@ -42,7 +42,7 @@ save("many", [
     node("Gelu", ["x"], ["newer"], "newer"),
     *(node("NonZero", ["x"], [f"mask{i}"], f"mask{i}") for i in range(5)),
     node("If", ["flag"], ["chosen"], "if", then_branch=branch("a"), else_branch=branch("b")),
-    node("LSTM", ["steps", "w", "w"], ["recurrent"], "lstm", hidden_size=1),
+    node("LSTM", ["steps", "w", "w"], ["recurrent"], "lstm", hidden_size=2),
     node("Resize", ["x", "", "scales"], ["cropped"], "crop",
          coordinate_transformation_mode="tf_crop_and_resize"),
     node("Dropout", ["x", "ratio", "flag"], ["dropped"], "training"),

@@ -1,0 +1,89 @@
+"""The part of row_cases of LSTM, GRU and RNN."""
+# SPDX-License-Identifier: Apache-2.0
+import numpy
+
+from row_cases import F16, F32, F64, I32, Case, Fixed, normal, operator
+
+GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
+FUNCTIONS = {"LSTM": 3, "GRU": 2, "RNN": 1}
+# Little of the state before, so that differences of rounding do not grow from step to step.
+WEIGHT = 0.8
+
+
+def layer(name, label, *, steps=5, rows=3, inputs=4, units=6, fixed=True, bias=True, lengths=None, hidden=False,
+          cell=False, peepholes=False, dtype=F32, **attributes):
+    """A case with so many sizes; operands that are not asked for are left out."""
+    directions = 2 if attributes.get("direction") == "bidirectional" else 1
+    gates, rows_first = GATES[name], attributes.get("layout", 0)
+
+    def weights(*shape):
+        value = (normal(*shape) * WEIGHT / shape[-1] ** 0.5).astype(dtype)
+        return Fixed(value) if fixed else value
+
+    def state(is_there):
+        if not is_there:
+            return None
+        value = normal(directions, rows, units).astype(dtype)
+        return numpy.swapaxes(value, 0, 1).copy() if rows_first else value
+    x = normal(steps, rows, inputs).astype(dtype)
+    given = [numpy.swapaxes(x, 0, 1).copy() if rows_first else x, weights(directions, gates * units, inputs),
+             weights(directions, gates * units, units), weights(directions, 2 * gates * units) if bias else None,
+             None if lengths is None else numpy.array(lengths, I32), state(hidden)]
+    if name == "LSTM":
+        given += [state(cell), weights(directions, 3 * units) if peepholes else None]
+    while given[-1] is None:
+        given.pop()
+    outputs = 3 if name == "LSTM" else 2
+    attributes = {name: value for name, value in {"hidden_size": units, **attributes}.items() if value is not None}
+    return Case(label, given, attributes, outputs)
+
+
+def functions(name, directions, *chosen):
+    """Attributes with these functions, again and again, and numbers for all that take some."""
+    count = FUNCTIONS[name] * directions
+    names = [chosen[i % len(chosen)] for i in range(count)]
+    return {"activations": names, "activation_alpha": [0.5 + 0.1 * i for i in range(count)],
+            "activation_beta": [0.3 + 0.05 * i for i in range(count)]}
+
+
+def own_attributes(name):
+    """What one of the operators alone has."""
+    if name == "LSTM":
+        yield layer(name, "peepholes", peepholes=True, cell=True, hidden=True)
+        yield layer(name, "input-forget", input_forget=1, peepholes=True)
+    if name == "GRU":
+        for direction in ("forward", "bidirectional"):
+            yield layer(name, f"resets-last-{direction}", linear_before_reset=1, direction=direction, hidden=True)
+        yield layer(name, "resets-last-no-bias", linear_before_reset=1, bias=False)
+
+
+@operator("LSTM", "GRU", "RNN")
+def recurrent(name, version):
+    yield layer(name, "plain")
+    yield layer(name, "both-directions", direction="bidirectional", hidden=True, cell=True)
+    yield layer(name, "lengths", direction="bidirectional", lengths=[5, 2, 1], fixed=False, hidden=True)
+    yield from own_attributes(name)
+    for direction in ("forward", "reverse"):
+        yield layer(name, f"{direction}-lengths", direction=direction, lengths=[3, 5, 1], clip=0.6)
+    yield layer(name, "no-bias", bias=False, steps=1, rows=1)
+    yield layer(name, "given", fixed=False, hidden=True, cell=True, peepholes=True)
+    yield layer(name, "no-size", units=3, hidden_size=None)
+    # Units of one, few, odd and many; sums that threads share; more than a thread for each.
+    for units in (1, 2, 7, 32, 100, 129):
+        yield layer(name, f"units-{units}", units=units, steps=3, inputs=7)
+    yield layer(name, "many-rows", rows=40, units=8, direction="bidirectional")
+    yield layer(name, "long", steps=70, rows=1, units=16, direction="reverse")
+    yield layer(name, "no-steps", steps=0, hidden=True)
+    yield layer(name, "no-rows", rows=0)
+    for directions, direction in ((1, "forward"), (2, "bidirectional")):
+        yield layer(name, f"functions-{direction}", direction=direction, **functions(
+            name, directions, "Affine", "Relu", "Tanh", "LeakyRelu", "HardSigmoid"))
+        yield layer(name, f"more-functions-{direction}", direction=direction, **functions(
+            name, directions, "Elu", "Softsign", "ScaledTanh", "Softplus", "ThresholdedRelu"))
+    yield layer(name, "default-numbers", activations=["LeakyRelu", "Elu", "hardsigmoid"][:FUNCTIONS[name]])
+    for dtype in (F16, F64):
+        yield layer(name, numpy.dtype(dtype).name, dtype=dtype, direction="bidirectional", hidden=True, cell=True)
+    if version >= 14:
+        yield layer(name, "rows-first", layout=1, hidden=True, cell=True)
+        yield layer(name, "rows-first-both", layout=1, direction="bidirectional", lengths=[1, 5, 2], hidden=True)
+        yield layer(name, "rows-first-float16", layout=1, dtype=F16, steps=2)
