@@ -1,0 +1,303 @@
+#!/usr/bin/env python3
+"""LSTM, GRU and RNN: drawn ones beside ONNX Runtime and the formulas of the specification, with sizes that only a run
+knows; and what must be equal to the bit: a sequence in one piece and in two, both directions and one of each, rows
+together and alone."""
+# SPDX-License-Identifier: Apache-2.0
+import argparse
+import json
+import re
+import sys
+from pathlib import Path
+
+import numpy
+import onnxruntime
+from onnx import helper
+
+import artefact
+import harness
+import reference
+
+F16, F32, F64, I32 = numpy.float16, numpy.float32, numpy.float64, numpy.int32
+GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
+FUNCTIONS = {"LSTM": 3, "GRU": 2, "RNN": 1}
+NAMES = ["Affine", "Elu", "HardSigmoid", "LeakyRelu", "Relu", "ScaledTanh", "Sigmoid", "Softplus", "Softsign", "Tanh",
+         "ThresholdedRelu"]
+OPERANDS = ["x", "w", "r", "b", "lengths", "h", "c", "p"]
+# Of the largest number of an output; FP16's states are rounded in each step.
+OFF = {F32: 2e-5, F64: 1e-10, F16: 4e-3}
+CHECKS = ("--sim-checks",)
+
+
+class Layer:
+    """A node, its operands by name, and the model that has some of them as weights."""
+
+    def __init__(self, operator, *, inputs, units, dtype=F32, direction="forward", layout=0, **attributes):
+        self.operator, self.inputs, self.units, self.dtype = operator, inputs, units, dtype
+        self.directions, self.layout = 1 + (direction == "bidirectional"), layout
+        self.attributes = {"hidden_size": units, "direction": direction, "layout": layout, **attributes}
+        self.operands = {}
+
+    def draw(self, random, present):
+        gates, units = GATES[self.operator], self.units
+        shapes = {"w": (gates * units, self.inputs), "r": (gates * units, units), "b": (2 * gates * units,),
+                  "p": (3 * units,)}
+        for name in present & set(shapes):
+            array = random.standard_normal((self.directions, *shapes[name])) / shapes[name][-1] ** 0.5
+            self.operands[name] = array.astype(self.dtype)
+        return self
+
+    def turned(self, array):
+        return numpy.ascontiguousarray(numpy.swapaxes(array, 0, 1)) if self.layout else array
+
+    def feed(self, random, steps, rows, present):
+        """Arrays for what is no weight."""
+        found = {"x": self.turned(random.standard_normal((steps, rows, self.inputs)).astype(self.dtype))}
+        for name in present & {"h", "c"}:
+            found[name] = self.turned(random.standard_normal((self.directions, rows, self.units)).astype(self.dtype))
+        if "lengths" in present:
+            found["lengths"] = random.integers(0, steps + 1, rows).astype(I32)
+        return found
+
+    def node(self, given):
+        names = [name if name in self.operands or name in given else "" for name in OPERANDS]
+        while not names[-1]:
+            names.pop()
+        outputs = ["y", "last"] + (["cell"] if self.operator == "LSTM" else [])
+        return helper.make_node(self.operator, names, outputs, "layer", **self.attributes)
+
+    def model(self, given, *, is_open=True):
+        kind = helper.np_dtype_to_tensor_dtype(numpy.dtype(self.dtype))
+        node, inputs = self.node(given), []
+        for name, array in given.items():
+            state = self.turned_names(self.directions, "N", self.units)
+            sizes = {"x": self.turned_names("T", "N", self.inputs), "lengths": ["N"], "h": state, "c": state}
+            inputs.append((name, 6 if name == "lengths" else kind, is_open and sizes.get(name) or array.shape))
+        outputs = [(name, kind, None) for name in node.output]
+        return artefact.model("recurrent", [node], inputs, outputs, self.operands, opset=14)
+
+    def turned_names(self, first, second, last):
+        return [second, first, last] if self.layout else [first, second, last]
+
+    def expected(self, given):
+        values = {**self.operands, **given}
+        node = self.node(given)
+        return reference.recurrent(node, *(values.get(name) for name in node.input))
+
+
+class Recurrence:
+    def __init__(self, options):
+        self.suite, self.options = harness.Suite("recurrence", options.build.resolve()), options
+
+    def compile(self, case, made, *flags):
+        return artefact.Artefact(self.suite, case, made, *flags)
+
+    def run(self, case, program, feed):
+        """The outputs, or None after a failure, which is told."""
+        step, outputs = program.run(feed)
+        if step.code:
+            self.suite.fail(case, f"{step.how()}: {harness.first_error(step.output)}", program.step, step)
+            return None
+        return outputs
+
+    # --- values
+
+    def off_by(self, outputs, wanted):
+        pairs = [(a.astype(F64), b.astype(F64)) for a, b in zip(outputs, wanted) if b.size]
+        return max((numpy.max(abs(a - b)) / max(1, numpy.max(abs(b))) for a, b in pairs), default=0)
+
+    def check_values(self, case, layer, program, feed):
+        outputs = self.run(case, program, feed)
+        if outputs is None:
+            return False
+        wanted = layer.expected(feed)
+        if [a.shape for a in outputs] != [b.shape for b in wanted]:
+            self.suite.fail(case, f"shapes {[a.shape for a in outputs]}, not {[b.shape for b in wanted]}")
+            return False
+        off = self.off_by(outputs, wanted)
+        if not off <= OFF[layer.dtype]:
+            self.suite.fail(case, f"off by {off:.1e} of the largest: {layer.attributes}")
+            return False
+        # ONNX Runtime has one type, ends where there is nothing, and forgets the state of a row without steps.
+        if layer.dtype is F32 and not layer.layout and feed["x"].size and feed.get("lengths", numpy.ones(1)).min() > 0:
+            session = onnxruntime.InferenceSession(layer.model(feed).SerializeToString())
+            if not (off := self.off_by(outputs, session.run(None, feed))) <= OFF[F32]:
+                self.suite.fail(case, f"off by {off:.1e} of ONNX Runtime's: {layer.attributes}")
+                return False
+        return True
+
+    def drawn(self, number):
+        random = numpy.random.default_rng(number)
+
+        def chance(share):
+            return random.random() < share
+        operator = list(GATES)[number % 3]
+        direction = str(random.choice(["forward", "reverse", "bidirectional"]))
+        attributes = {}
+        count = FUNCTIONS[operator] * (1 + (direction == "bidirectional"))
+        if chance(0.4):
+            attributes["activations"] = [str(name) for name in random.choice(NAMES, count)]
+            for greek in ("alpha", "beta"):
+                attributes[f"activation_{greek}"] = [float(n) for n in random.uniform(0.1, 1, count)]
+        if chance(0.3):
+            attributes["clip"] = float(random.uniform(0.3, 2))
+        if operator != "RNN" and chance(0.4):
+            attributes["input_forget" if operator == "LSTM" else "linear_before_reset"] = 1
+        units = int(random.choice([1, 2, 3, 4, 6, 8, 12, 17, 31, 32, 48, 64, 96, 100]))
+        layer = Layer(operator, inputs=int(random.integers(1, 9)), units=units, direction=direction,
+                      layout=int(chance(0.3)), dtype=(F32, F32, F32, F16, F64)[number % 5], **attributes)
+        own = {"c", "p"} if operator == "LSTM" else set()
+        present = {name for name in {"b", "lengths", "h"} | own if chance(0.6)}
+        layer.draw(random, {"w", "r", *present})
+        feeds = [layer.feed(random, *sizes, present) for sizes in
+                 ((int(random.integers(1, 9)), int(random.integers(1, 7))), (1, 1), (0, 3), (4, 0))]
+        # Without Sigmoid and Tanh states may grow from step to step, and rounding with them.
+        while max(numpy.max(abs(array), initial=0) for feed in feeds for array in layer.expected(feed)) > 8:
+            layer.operands = {name: array / 2 for name, array in layer.operands.items()}
+        if chance(0.3):  # weights that are not packed
+            feeds = [{**feed, **layer.operands} for feed in feeds]
+            layer.operands = {}
+        return layer, feeds
+
+    def check_drawn(self, number):
+        case = f"drawn-{number}"
+        layer, feeds = self.drawn(number)
+        is_open = number % 4 != 0 and layer.operands
+        feeds = feeds if is_open else feeds[:1]
+        program = self.compile(case, layer.model(feeds[0], is_open=is_open), *CHECKS)
+        if all(self.check_values(f"{case}-{i}", layer, program, feed) for i, feed in enumerate(feeds)):
+            self.suite.ok(case)
+
+    # --- bits
+
+    def same(self, case, left, right):
+        if left is None or right is None:
+            return
+        different = [i for i, (a, b) in enumerate(zip(left, right, strict=True))
+                     if a.shape != b.shape or a.tobytes() != b.tobytes()]
+        if different:
+            self.suite.fail(case, f"output {different[0]} has other bits")
+        else:
+            self.suite.ok(case)
+
+    def check_parts(self, operator, dtype, units):
+        """Nine steps, and four and five with the states of these."""
+        case = f"parts-{operator}-{numpy.dtype(dtype).name}-{units}"
+        random, states = numpy.random.default_rng(5), {"h", "c"} if operator == "LSTM" else {"h"}
+        layer = Layer(operator, inputs=24, units=units, dtype=dtype).draw(random, {"w", "r", "b"})
+        feed = layer.feed(random, 9, 3, states)
+        program = self.compile(case, layer.model(feed))
+        whole = self.run(case, program, feed)
+        first = self.run(case, program, {**feed, "x": feed["x"][:4]})
+        if first is None:
+            return
+        carried = dict(zip(["h", "c"], first[1:]))
+        second = self.run(case, program, {"x": feed["x"][4:], **carried})
+        if second is not None:
+            self.same(case, whole, [numpy.concatenate([first[0], second[0]]), *second[1:]])
+
+    def check_directions(self, operator, dtype, units):
+        """Both, and each by itself, the second one forwards through the steps from the last on."""
+        case = f"directions-{operator}-{numpy.dtype(dtype).name}-{units}"
+        random = numpy.random.default_rng(6)
+        both = Layer(operator, inputs=24, units=units, dtype=dtype, direction="bidirectional")
+        both.draw(random, {"w", "r", "b"})
+        feed = both.feed(random, 6, 2, {"h"})
+        outputs = [self.run(case, self.compile(case, both.model(feed)), feed)]
+        for number in (0, 1):
+            one = Layer(operator, inputs=24, units=units, dtype=dtype)
+            one.operands = {name: array[number:number + 1] for name, array in both.operands.items()}
+            given = {"x": feed["x"][::-1] if number else feed["x"], "h": feed["h"][number:number + 1]}
+            given = {name: numpy.ascontiguousarray(array) for name, array in given.items()}
+            outputs.append(self.run(case, self.compile(f"{case}-{number}", one.model(given)), given))
+        if any(found is None for found in outputs):
+            return
+        forward, backward = outputs[1:]
+        backward[0] = backward[0][::-1]
+        self.same(case, outputs[0], [numpy.concatenate(pair, axis=1 if i == 0 else 0)
+                                     for i, pair in enumerate(zip(forward, backward))])
+
+    def check_rows(self, operator, rows):
+        """Rows in blocks of several, beside each alone."""
+        case = f"rows-{operator}-{rows}"
+        random = numpy.random.default_rng(7)
+        layer = Layer(operator, inputs=24, units=40).draw(random, {"w", "r", "b"})
+        feed = layer.feed(random, 5, 11, {"lengths"})
+        listed = self.suite.work / f"{case}.schedules.json"
+        step = self.compile(case, layer.model(feed), "--emit=schedules").step
+        if step.code:
+            self.suite.fail(case, f"{step.how()}: {harness.first_error(step.output)}", step)
+            return
+        (self.suite.work / case).rename(listed)
+        # As many sums as a thread may have; then it has several groups of units.
+        text = re.sub(", vector = 4 ", f", vector = {max(1, 8 // rows)} ", listed.read_text())
+        listed.write_text(text.replace("rows = 1 ", f"rows = {rows} "))
+        report = self.suite.work / f"{case}.json"
+        program = self.compile(case, layer.model(feed), f"--schedules={listed}", f"--report={report}", *CHECKS)
+        together = self.run(case, program, feed)
+        if together is None:
+            return
+        alone = [self.run(case, program, {"x": feed["x"][:, i:i + 1].copy(), "lengths": feed["lengths"][i:i + 1]})
+                 for i in range(11)]
+        if any(each is None for each in alone):
+            return
+        if f"rows = {rows} " not in report.read_text():
+            self.suite.fail(case, f"no kernel has blocks of {rows} rows", program.step)
+        else:
+            self.same(case, together, [numpy.concatenate([each[i] for each in alone], axis=2 if i == 0 else 1)
+                                       for i in range(len(together))])
+
+    # --- kernels
+
+    def check_launches(self, operator):
+        """Two, whatever the number of steps and directions."""
+        case, random = f"launches-{operator}", numpy.random.default_rng(8)
+        layer = Layer(operator, inputs=16, units=32, direction="bidirectional").draw(random, {"w", "r", "b"})
+        feed = layer.feed(random, 500, 1, set())
+        report = self.suite.work / f"{case}.json"
+        step = self.compile(case, layer.model(feed, is_open=False), f"--report={report}").step
+        launches = len(json.loads(report.read_text())["kernels"]) if not step.code else 0
+        if launches == 2:
+            self.suite.ok(case)
+        else:
+            self.suite.fail(case, f"{launches} launches, not 2", step)
+
+    def check_precision(self, operator, precision, most):
+        case, random = f"{precision}-{operator}", numpy.random.default_rng(9)
+        layer = Layer(operator, inputs=32, units=64, direction="bidirectional").draw(random, {"w", "r", "b"})
+        feed = layer.feed(random, 40, 2, {"h"})
+        made = layer.model(feed)
+        made.opset_import[0].version = 22  # the first one that has BF16 of it
+        outputs = self.run(case, self.compile(case, made, f"--precision={precision}", *CHECKS), feed)
+        if outputs is None:
+            return
+        off = self.off_by(outputs, layer.expected(feed))
+        if 1e-5 < off <= most:
+            self.suite.ok(case)
+        else:
+            self.suite.fail(case, f"off by {off:.1e} of the largest; at most {most}, and not as FP32")
+
+    def check(self):
+        for number in range(self.options.first, self.options.first + self.options.count):
+            self.check_drawn(number)
+        for operator in GATES:
+            for dtype, units in ((F32, 40), (F16, 24), (F32, 7)):
+                self.check_parts(operator, dtype, units)
+                self.check_directions(operator, dtype, units)
+            for rows in (2, 4, 8):
+                self.check_rows(operator, rows)
+            self.check_launches(operator)
+            self.check_precision(operator, "fp16", 5e-3)
+            self.check_precision(operator, "bf16", 5e-2)
+        return self.suite.close()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", type=Path, default=harness.SOURCE / "build", help="the build folder")
+    parser.add_argument("--first", type=int, default=0, help="the first number that layers are drawn of")
+    parser.add_argument("--count", type=int, default=45, help="how many are drawn")
+    return Recurrence(parser.parse_args()).check()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
