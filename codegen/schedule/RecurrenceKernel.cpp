@@ -16,15 +16,65 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 
 namespace cameo {
 
+/// Elements between a row's vectors for matrix instructions, beside the units: rows that a warp reads
+/// together are in different banks.
+static constexpr int64_t kBankSkew = 8;
+/// Cells whose inputs a thread asks for before its products.
+static constexpr size_t kCellsAhead = 4;
+/// Registers of a thread for weights at most.
+static constexpr int64_t kWeightRegisters = 80;
+
 int64_t recurrenceShared(kernel::RecurrenceOp recurrence, const RecurrenceForm &form) {
   if (form.places(recurrence.getUnits()) == 1)
     return 0;
-  return (recurrence.getPhases().size() + 1) * form.rows * recurrence.getUnits();
+  Type type = form.isMatrix ? getElementTypeOrSelf(recurrence.getInitial().front())
+                            : recurrence.getComputeType();
+  int64_t stride = recurrence.getUnits() + (form.isMatrix ? kBankSkew : 0);
+  return (recurrence.getPhases().size() + 1) * form.rows * stride * type.getIntOrFloatBitWidth() /
+         8;
+}
+
+linalg::GenericOp matrixWeights(kernel::RecurrenceOp recurrence) {
+  auto generic = recurrence.getWeights().getDefiningOp<linalg::GenericOp>();
+  Type type = getElementTypeOrSelf(recurrence.getWeights());
+  bool isMoved =
+      generic && generic.getNumDpsInputs() == 1 &&
+      generic.getMatchingIndexingMap(generic.getDpsInitOperand(0)).isIdentity() &&
+      generic.getBody()->getTerminator()->getOperand(0) == generic.getBody()->getArgument(0);
+  if (!isMoved || (!type.isF16() && !type.isBF16()) ||
+      type != getElementTypeOrSelf(recurrence.getInitial().front()) ||
+      recurrence.getUnits() % kMatrixDepth != 0 || !recurrence.getComputeType().isF32())
+    return {};
+  AffineMap map = generic.getMatchingIndexingMap(generic.getDpsInputOperand(0));
+  AffineExpr depth = getAffineDimExpr(1, recurrence.getContext());
+  return map.getNumResults() != 0 && map.getResults().back() == depth ? generic
+                                                                      : linalg::GenericOp();
+}
+
+/// Matrix instructions for the gates of a phase: two gates of eight units each.
+static int64_t tilesOf(int64_t gates) { return llvm::divideCeil(gates, 2); }
+
+int64_t matrixCells(kernel::RecurrenceOp recurrence) {
+  auto input = cast<RankedTensorType>(recurrence.getInput().getType());
+  return input.getDimSize(recurrence.getRowsFirst() ? 0 : 1) == 1 ? 1 : 2;
+}
+
+bool keepsWeights(kernel::RecurrenceOp recurrence, const RecurrenceForm &form) {
+  int64_t units = recurrence.getUnits(), registers = 0;
+  if (!form.isMatrix)
+    return units == form.parts * form.deep &&
+           recurrence.getGates() * form.vector * form.deep * form.placesOfThread(units) <=
+               kWeightRegisters;
+  for (int64_t gates : recurrence.getPhases())
+    registers += tilesOf(gates) * units / kMatrixDepth * 4 * form.placesOfThread(units);
+  return registers <= kWeightRegisters;
 }
 
 namespace {
@@ -39,11 +89,15 @@ struct Cell {
   SmallVector<Value> parameters;
 };
 
+/// Operands of matrix instructions: by step along the depth, four registers for two gates.
+using Fragments = SmallVector<std::array<Value, 4>>;
+
 /// A thread's units and its part of their sums.
 struct Place {
   Value part, unit; // the first of its units
   Value isInside;   // null: always
   SmallVector<Cell> cells;
+  SmallVector<SmallVector<Fragments>> kept; // by phase and two gates
 };
 
 class RecurrenceEmitter {
@@ -51,7 +105,9 @@ public:
   RecurrenceEmitter(KernelWriter &kernel, kernel::RecurrenceOp op, const RecurrenceForm &form)
       : kernel(kernel), b(kernel.b), loc(kernel.loc), op(op), form(form), units(op.getUnits()),
         type(op.getComputeType()), stateType(getElementTypeOrSelf(op.getInitial().front())),
-        vectorElements(form.rows * units) {}
+        vectorType(form.isMatrix ? stateType : type),
+        rowStride(units + (form.isMatrix ? kBankSkew : 0)), vectorElements(form.rows * rowStride),
+        keeps(keepsWeights(op, form)) {}
 
   void emit();
 
@@ -109,6 +165,7 @@ private:
   void findBlock();
   void findPlaces();
   void findCells(Place &place);
+  Cell cellAt(Value unit, Value row, Value isOwn);
   Value laneBit(const Place &place, int64_t mask) {
     Value bits = b.create<arith::AndIOp>(loc, place.part, constant(mask));
     return compare(arith::CmpIPredicate::ne, bits, constant(0));
@@ -122,6 +179,14 @@ private:
                   Value depth, int64_t count, ValueRange before);
   /// Of all parts, for the cells of the thread.
   Sums exchange(const Place &place, Sums sums);
+  void findMatrixPlaces();
+  /// The weights of two gates, the second one perhaps beyond `end`, at a step along the depth.
+  std::array<Value, 4> fragment(const Place &place, int64_t gate, int64_t end, Value depth);
+  Sums multiplyMatrices(const Place &place, unsigned phase, int64_t firstGate, int64_t gates,
+                        Value vector, Value offset);
+  /// What each thread has a cell of, with the sums of a phase's gates.
+  Sums sumsOf(const Place &place, unsigned phase, int64_t firstGate, int64_t gates, Value current,
+              ArrayRef<Value> own);
   void synchronise() {
     if (vectors)
       b.create<gpu::BarrierOp>(loc);
@@ -140,14 +205,16 @@ private:
   mutable kernel::RecurrenceOp op;
   RecurrenceForm form;
   int64_t units;
-  Type type, stateType;
-  int64_t vectorElements;
+  Type type, stateType, vectorType;
+  int64_t rowStride, vectorElements; // of a row's vector in shared memory; of those of all rows
+  bool keeps;                        // weights are loaded once
 
   Value direction, isReverse; // the latter null where directions are alike
   Value firstRow, rows, steps;
   // Shared memory, where threads share the units: the first state twice; what later phases multiply.
   Value vectors, product;
   SmallVector<Place> places;
+  Value laneRow, lanePair; // of a matrix: row, and the first of two columns or of the depth
 };
 
 } // namespace
@@ -192,6 +259,41 @@ void RecurrenceEmitter::findPlaces() {
   }
 }
 
+/// A warp has eight units of a group at a time, its lanes four beside one another the columns of a unit.
+void RecurrenceEmitter::findMatrixPlaces() {
+  Value thread = kernel.threadId(), lane = remainder(thread, kWarp), warp = quotient(thread, kWarp);
+  constexpr int64_t kGroup = 8;
+  int64_t groups = units / kGroup, warps = form.threads / kWarp;
+  laneRow = quotient(lane, 4);
+  lanePair = kernel.mul(remainder(lane, 4), constant(2));
+  for (int64_t first = 0; first < groups; first += warps) {
+    Place place;
+    Value group = kernel.add(warp, constant(first));
+    if (first + warps > groups) {
+      place.isInside = compare(arith::CmpIPredicate::ult, group, constant(groups));
+      group = minimum(group, constant(groups - 1));
+    }
+    place.unit = kernel.add(kernel.mul(group, constant(kGroup)), laneRow);
+    for (int64_t i = 0; i < matrixCells(op); ++i)
+      place.cells.push_back(cellAt(place.unit, kernel.add(lanePair, constant(i)), place.isInside));
+    places.push_back(std::move(place));
+  }
+  if (!keeps)
+    return;
+  for (Place &place : places) {
+    int64_t firstGate = 0;
+    for (int64_t gates : op.getPhases()) {
+      SmallVector<Fragments> &tiles = place.kept.emplace_back();
+      for (int64_t gate = 0; gate < gates; gate += 2) {
+        Fragments &steps = tiles.emplace_back();
+        for (int64_t depth = 0; depth < units; depth += kMatrixDepth)
+          steps.push_back(fragment(place, firstGate + gate, firstGate + gates, constant(depth)));
+      }
+      firstGate += gates;
+    }
+  }
+}
+
 /// Exchanging sums leaves each thread with half of its cells, again and again, until there is one; then
 /// several have the same.
 void RecurrenceEmitter::findCells(Place &place) {
@@ -210,32 +312,37 @@ void RecurrenceEmitter::findCells(Place &place) {
     isFirst = both(isFirst, isClear);
   }
   for (int64_t i = 0; i < count; ++i) {
-    Cell cell;
     Value number = kernel.add(first, constant(i));
     Value row = form.rows == 1 ? constant(0) : quotient(number, form.vector);
-    cell.vectorRow = row;
-    cell.unit = kernel.add(place.unit, form.rows == 1 ? number : remainder(number, form.vector));
-    Value wanted = kernel.add(firstRow, row);
-    cell.isOwn = both(place.isInside, isFirst);
-    Value exists = form.rows == 1 ? Value() : compare(arith::CmpIPredicate::ult, wanted, rows);
-    cell.isStored = both(cell.isOwn, exists);
-    // Threads of rows behind the last one compute that one again.
-    Value last = b.create<arith::SubIOp>(loc, rows, constant(1));
-    cell.row = form.rows == 1 ? wanted : minimum(wanted, last);
-    if (Value lengths = op.getLengths()) {
-      Value length = kernel.element(lengths, cell.row);
-      Value none = b.create<arith::ConstantOp>(loc, b.getZeroAttr(length.getType()));
-      length = b.create<arith::MaxSIOp>(loc, length, none);
-      length = b.create<arith::IndexCastUIOp>(loc, b.getIndexType(), length);
-      cell.length = minimum(length, steps);
-    }
-    if (Value parameters = op.getParameters())
-      for (int64_t number = 0, end = cast<RankedTensorType>(parameters.getType()).getDimSize(1);
-           number < end; ++number)
-        cell.parameters.push_back(
-            kernel.element(parameters, {direction, constant(number), cell.unit}));
-    place.cells.push_back(std::move(cell));
+    Value unit = kernel.add(place.unit, form.rows == 1 ? number : remainder(number, form.vector));
+    place.cells.push_back(cellAt(unit, row, both(place.isInside, isFirst)));
   }
+}
+
+Cell RecurrenceEmitter::cellAt(Value unit, Value row, Value isOwn) {
+  Cell cell;
+  cell.unit = unit;
+  cell.vectorRow = row;
+  Value wanted = kernel.add(firstRow, row);
+  cell.isOwn = isOwn;
+  Value exists = form.rows == 1 ? Value() : compare(arith::CmpIPredicate::ult, wanted, rows);
+  cell.isStored = both(cell.isOwn, exists);
+  // Threads of rows behind the last one compute that one again.
+  Value last = b.create<arith::SubIOp>(loc, rows, constant(1));
+  cell.row = form.rows == 1 ? wanted : minimum(wanted, last);
+  if (Value lengths = op.getLengths()) {
+    Value length = kernel.element(lengths, cell.row);
+    Value none = b.create<arith::ConstantOp>(loc, b.getZeroAttr(length.getType()));
+    length = b.create<arith::MaxSIOp>(loc, length, none);
+    length = b.create<arith::IndexCastUIOp>(loc, b.getIndexType(), length);
+    cell.length = minimum(length, steps);
+  }
+  if (Value parameters = op.getParameters())
+    for (int64_t number = 0, end = cast<RankedTensorType>(parameters.getType()).getDimSize(1);
+         number < end; ++number)
+      cell.parameters.push_back(
+          kernel.element(parameters, {direction, constant(number), cell.unit}));
+  return cell;
 }
 
 /// `before` and the products of `count` neighbours along the depth.
@@ -339,13 +446,88 @@ RecurrenceEmitter::Sums RecurrenceEmitter::exchange(const Place &place, Sums sum
   return sums;
 }
 
+std::array<Value, 4> RecurrenceEmitter::fragment(const Place &place, int64_t gate, int64_t end,
+                                                 Value depth) {
+  linalg::GenericOp generic = matrixWeights(op);
+  auto pair = VectorType::get({2}, stateType);
+  std::array<Value, 4> registers;
+  for (int64_t i = 0; i < 4; ++i) {
+    // Rows of the second gate are behind those of the first; the depth's second half comes last.
+    int64_t row = std::min(gate + i % 2, end - 1);
+    Value from = kernel.add(kernel.add(depth, constant(i / 2 * 8)), lanePair);
+    SmallVector<Value> two = kernel.input(generic.getDpsInputOperand(0),
+                                          {direction, from, constant(row), place.unit}, 1, 2);
+    registers[i] = b.create<vector::FromElementsOp>(loc, pair, two);
+  }
+  return registers;
+}
+
+RecurrenceEmitter::Sums RecurrenceEmitter::multiplyMatrices(const Place &place, unsigned phase,
+                                                            int64_t firstGate, int64_t gates,
+                                                            Value vector, Value offset) {
+  auto pair = VectorType::get({2}, stateType);
+  std::string name =
+      llvm::formatv("mma.sync.aligned.m{0}n{1}k{2}.row.col.f32.{3}.{3}.f32", kMatrixSums,
+                    kMatrixRows, kMatrixDepth, stateType.isF16() ? "f16" : "bf16");
+  Value begin = kernel.add(offset, kernel.mul(laneRow, constant(rowStride)));
+  // Registers of two gates each, one after another.
+  auto multiplyStep = [&](Value depth, ValueRange before, std::optional<int64_t> number) {
+    SmallVector<Value> state;
+    for (int64_t half : {0, 8}) {
+      Value at = kernel.add(kernel.add(begin, kernel.add(depth, constant(half))), lanePair);
+      state.push_back(b.create<vector::FromElementsOp>(loc, pair, kernel.load(vector, at, 2)));
+    }
+    SmallVector<Value> after;
+    for (int64_t tile = 0; tile < tilesOf(gates); ++tile) {
+      std::array<Value, 4> weights =
+          number ? place.kept[phase][tile][*number]
+                 : fragment(place, firstGate + 2 * tile, firstGate + gates, depth);
+      SmallVector<Value> operands(weights.begin(), weights.end());
+      llvm::append_range(operands, state);
+      llvm::append_range(operands, before.slice(tile * 4, 4));
+      auto product =
+          b.create<kernel::PtxOp>(loc, SmallVector<Type>(4, type), b.getStringAttr(name), operands);
+      llvm::append_range(after, product.getOutputs());
+    }
+    return after;
+  };
+  SmallVector<Value> sums(4 * tilesOf(gates), zero());
+  if (keeps) {
+    for (int64_t number = 0; number < units / kMatrixDepth; ++number)
+      sums = multiplyStep(constant(number * kMatrixDepth), sums, number);
+  } else {
+    auto loop =
+        b.create<scf::ForOp>(loc, constant(0), constant(units), constant(kMatrixDepth), sums);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    b.create<scf::YieldOp>(
+        loc, multiplyStep(loop.getInductionVar(), loop.getRegionIterArgs(), std::nullopt));
+    sums.assign(loop.getResults().begin(), loop.getResults().end());
+  }
+  Sums result(place.cells.size());
+  for (size_t cell = 0; cell < result.size(); ++cell)
+    for (int64_t gate = 0; gate < gates; ++gate)
+      result[cell].push_back(sums[gate / 2 * 4 + gate % 2 * 2 + cell]);
+  return result;
+}
+
+RecurrenceEmitter::Sums RecurrenceEmitter::sumsOf(const Place &place, unsigned phase,
+                                                  int64_t firstGate, int64_t gates, Value current,
+                                                  ArrayRef<Value> own) {
+  if (!vectors)
+    return multiplyOwn(place, firstGate, gates, own);
+  Value vector = phase == 0 ? vectors : product, offset = phase == 0 ? current : constant(0);
+  return form.isMatrix ? multiplyMatrices(place, phase, firstGate, gates, vector, offset)
+                       : exchange(place, multiply(place, firstGate, gates, vector, offset));
+}
+
 void RecurrenceEmitter::storeVector(const Cell &cell, Value vector, Value offset, Value value) {
   if (!vector)
     return;
   inBranch(cell.isOwn, [&] {
-    Value row = kernel.mul(cell.vectorRow, constant(units));
+    Value row = kernel.mul(cell.vectorRow, constant(rowStride));
     Value at = kernel.add(offset, kernel.add(row, cell.unit));
-    b.create<memref::StoreOp>(loc, value, vector, at);
+    b.create<memref::StoreOp>(loc, form.isMatrix ? narrow(value) : value, vector, at);
   });
 }
 
@@ -381,15 +563,19 @@ SmallVector<Value> RecurrenceEmitter::step(Value number, Value current, ValueRan
     Value time, exists;
     SmallVector<Value> inputs, before, passed;
   };
+  auto loadInputs = [&](Work &w) {
+    for (int64_t gate = 0; gate < op.getGates(); ++gate)
+      w.inputs.push_back(
+          kernel.element(op.getInput(), inputIndices(*w.cell, w.time, constant(gate))));
+  };
   SmallVector<Work> work;
   for (Place &place : places)
     for (Cell &cell : place.cells) {
       Work &w = work.emplace_back(Work{&place, &cell, {}, {}, {}, {}, {}});
       std::tie(w.time, w.exists) = timeOf(cell, number);
-      // Asked for before the products, which take longer than memory.
-      for (int64_t gate = 0; gate < op.getGates(); ++gate)
-        w.inputs.push_back(
-            kernel.element(op.getInput(), inputIndices(cell, w.time, constant(gate))));
+      // Asked for before the products, which take longer than memory, where registers allow.
+      if (places.size() * place.cells.size() <= kCellsAhead)
+        loadInputs(w);
       w.before = llvm::to_vector(states.slice(next, stateCount));
       next += stateCount;
     }
@@ -404,12 +590,10 @@ SmallVector<Value> RecurrenceEmitter::step(Value number, Value current, ValueRan
       SmallVector<Value> own;
       for (const Work &ofCell : ArrayRef(w, place.cells.size()))
         own.push_back(phase == 0 ? ofCell.before.front() : ofCell.passed.front());
-      Sums sums =
-          !vectors
-              ? multiplyOwn(place, firstGate, gates, own)
-              : exchange(place, multiply(place, firstGate, gates, phase == 0 ? vectors : product,
-                                         phase == 0 ? current : constant(0)));
+      Sums sums = sumsOf(place, phase, firstGate, gates, current, own);
       for (ArrayRef<Value> ofCell : sums) {
+        if (w->inputs.empty())
+          loadInputs(*w);
         SmallVector<Value> arguments{direction};
         llvm::append_range(arguments, ArrayRef(w->inputs).slice(firstGate, gates));
         llvm::append_range(arguments, ofCell);
@@ -447,11 +631,24 @@ SmallVector<Value> RecurrenceEmitter::step(Value number, Value current, ValueRan
 void RecurrenceEmitter::emit() {
   findBlock();
   if (form.places(units) > 1 && !isConstantIntValue(steps, 0)) {
-    vectors = kernel.sharedMemory(2 * vectorElements, type);
+    vectors = kernel.sharedMemory(2 * vectorElements, vectorType);
     if (op.getPhases().size() > 1)
-      product = kernel.sharedMemory(vectorElements, type);
+      product = kernel.sharedMemory(vectorElements, vectorType);
   }
-  findPlaces();
+  if (form.isMatrix)
+    findMatrixPlaces();
+  else
+    findPlaces();
+  // Rows that there are not are multiplied, too.
+  if (form.isMatrix && vectors && matrixCells(op) == 1)
+    for (Place &place : places) {
+      Cell other = place.cells.front();
+      other.vectorRow = kernel.add(other.vectorRow, constant(1));
+      for (int64_t copy : {0, 1})
+        storeVector(other, vectors, constant(copy * vectorElements), zero());
+      if (product)
+        storeVector(other, product, constant(0), zero());
+    }
   SmallVector<Value> carried{constant(0)};
   for (Place &place : places)
     for (Cell &cell : place.cells)

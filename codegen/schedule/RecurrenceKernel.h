@@ -14,14 +14,29 @@ struct RecurrenceForm {
   int64_t parts;  // threads beside one another that share sums, each a part of the depth
   int64_t deep;   // neighbours along the depth that a thread multiplies at once
   int64_t threads;
+  /// Whether sums are those of Tensor Cores. Then a block has `kMatrixRows` rows, and a warp eight
+  /// units: a thread one of them in two rows. `vector` is 1 and `parts` 4; `deep` is that of the
+  /// instruction.
+  bool isMatrix = false;
 
   /// Units of a thread and the parts of their sums are a place; there may be more than threads.
   int64_t places(int64_t units) const { return units / vector * parts; }
   int64_t placesOfThread(int64_t units) const { return (places(units) + threads - 1) / threads; }
 };
 
-/// Elements of shared memory: the vectors that products read, of a block's rows.
+/// Columns of a matrix instruction, which are rows of a block; its rows and depth.
+inline constexpr int64_t kMatrixRows = 8, kMatrixSums = 16, kMatrixDepth = 16;
+
+/// Bytes of shared memory: the vectors that products read, of a block's rows.
 int64_t recurrenceShared(kernel::RecurrenceOp recurrence, const RecurrenceForm &form);
+
+/// Where the weights come from that matrix instructions can take from memory, two neighbours along the
+/// depth at a time: what the recurrence reads them through; null where they cannot.
+mlir::linalg::GenericOp matrixWeights(kernel::RecurrenceOp recurrence);
+/// Cells of a thread for each of its units: sums are of two rows, of which there may be only one.
+int64_t matrixCells(kernel::RecurrenceOp recurrence);
+/// Whether a thread keeps the weights of its sums in registers from step to step.
+bool keepsWeights(kernel::RecurrenceOp recurrence, const RecurrenceForm &form);
 
 /// Writes the kernel's body: block b has direction b / (blocks of rows), and does all steps.
 void emitRecurrence(KernelWriter &kernel, kernel::RecurrenceOp recurrence,

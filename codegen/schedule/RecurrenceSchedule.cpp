@@ -40,6 +40,8 @@ public:
 
   /// What threads read together is together: all but the depth of the weights, gates, then units.
   SmallVector<unsigned> packing(unsigned input) const override {
+    if (usesMatrices())
+      return {};
     auto byDepth = recurrence.getWeights().getDefiningOp<linalg::GenericOp>();
     if (!byDepth || byDepth.getNumDpsInputs() != 1 ||
         byDepth.getInputs()[0] != op.getInputArgs()[input])
@@ -56,7 +58,9 @@ public:
   SmallVector<Candidate, 0> candidates(size_t most) const override {
     SmallVector<Candidate, 0> found;
     for (int64_t rows = 1; rows <= kMostRows; rows *= 2) {
-      RecurrenceForm form = formFor(rows);
+      if (usesMatrices() && rows != kMatrixRows)
+        continue;
+      RecurrenceForm form = usesMatrices() ? matrixForm() : formFor(rows);
       if (!fits(form))
         continue;
       Candidate candidate = candidateOf(attributes(form));
@@ -107,6 +111,16 @@ private:
   }
   int64_t widestPhase() const { return *llvm::max_element(recurrence.getPhases()); }
 
+  /// Whether products are on Tensor Cores: weights stay as they are then.
+  bool usesMatrices() const {
+    return target.capability() >= 80 && matrixWeights(recurrence) && fits(matrixForm());
+  }
+  RecurrenceForm matrixForm() const {
+    RecurrenceForm form{kMatrixRows, /*vector=*/1, /*parts=*/4, kMatrixDepth, 0, /*isMatrix=*/true};
+    form.threads = std::min(form.places(recurrence.getUnits()), kThreads);
+    return form;
+  }
+
   RecurrenceForm formFor(int64_t rows) const {
     int64_t units = recurrence.getUnits();
     RecurrenceForm form;
@@ -132,8 +146,7 @@ private:
            form.rows * widestPhase() <= kMostSums;
   }
   int64_t sharedBytes(const RecurrenceForm &form) const {
-    return recurrenceShared(recurrence, form) *
-           recurrence.getComputeType().getIntOrFloatBitWidth() / 8;
+    return recurrenceShared(recurrence, form);
   }
 
   DictionaryAttr attributes(const RecurrenceForm &form) const {
@@ -141,6 +154,11 @@ private:
     auto number = [&](StringRef name, int64_t value) {
       return b.getNamedAttr(name, b.getI64IntegerAttr(value));
     };
+    if (form.isMatrix)
+      return b.getDictionaryAttr(
+          {b.getNamedAttr("instruction",
+                          b.getDenseI64ArrayAttr({kMatrixSums, kMatrixRows, kMatrixDepth})),
+           number("threads", form.threads)});
     return b.getDictionaryAttr({number("deep", form.deep), number("parts", form.parts),
                                 number("rows", form.rows), number("threads", form.threads),
                                 number("vector", form.vector)});
@@ -149,10 +167,18 @@ private:
     auto deep = intParam(params, "deep"), parts = intParam(params, "parts"),
          rows = intParam(params, "rows"), threads = intParam(params, "threads"),
          vector = intParam(params, "vector");
+    if (auto instruction = params.getAs<DenseI64ArrayAttr>("instruction");
+        instruction && threads &&
+        instruction.asArrayRef() == ArrayRef<int64_t>{kMatrixSums, kMatrixRows, kMatrixDepth}) {
+      RecurrenceForm form = matrixForm();
+      form.threads = *threads;
+      return form;
+    }
     if (!deep || !parts || !rows || !threads || !vector)
       return std::nullopt;
     return RecurrenceForm{*rows, *vector, *parts, *deep, *threads};
   }
+  LogicalResult verifyThreads(int64_t threads) const;
   InFlightDiagnostic error() const { return op.emitError() << "schedule 'recurrence': "; }
 
   mutable kernel::RecurrenceOp recurrence;
@@ -169,30 +195,51 @@ KernelWork RecurrenceMatch::workOf(DictionaryAttr params) const {
   double rows = extent(recurrence.getRowsFirst() ? 0 : 1);
   double units = double(recurrence.getUnits()), gates = double(recurrence.getGates());
   double weights = gates * units * units, warps = double(form.threads) / kWarp;
-  double cells = double(form.rows) * units;
+  double cells = double(form.isMatrix ? 4 * matrixCells(recurrence) : form.rows) * units;
   unsigned bits = recurrence.getComputeType().getIntOrFloatBitWidth();
   KernelWork work;
   work.blocks = std::ceil(rows / double(form.rows)) * double(recurrence.getDirections());
   work.threads = form.threads;
-  int64_t sums = form.rows * form.vector * widestPhase();
-  work.registers = std::min<int64_t>(40 + sums + form.deep * form.vector * widestPhase(),
-                                     target.maxRegistersPerThread);
   work.sharedBytes = sharedBytes(form);
   work.steps = steps;
-  work.step.arithmetic = model.laneCycles(weights * double(form.rows), bits);
-  // Multiply-adds, loads of weights and of what they multiply, conversions, exchanges, cells.
-  double products = weights / kWarp;
-  work.step.slots =
-      products * (double(form.rows) + 1.5 / double(form.vector) + (weightBits() < 32 ? 1 : 0)) +
-      double(sums * form.placesOfThread(recurrence.getUnits())) * 3 * warps +
-      std::max(cells / kWarp, 1.0) * kCellSlots;
-  work.step.l2Bytes = weights * weightBits() / 8 + cells * (gates + 1) * bits / 8;
-  work.step.sharedBytes = products * double(form.rows) / double(form.vector) * 16;
-  work.step.barriers = double(recurrence.getPhases().size());
+  int64_t places = form.placesOfThread(recurrence.getUnits());
+  double phases = double(recurrence.getPhases().size()), weightBytes = weights * weightBits() / 8;
+  bool keeps = keepsWeights(recurrence, form);
+  if (form.isMatrix) {
+    double tiles = 0; // instructions of a warp for eight units and a step along the depth
+    for (int64_t phase : recurrence.getPhases())
+      tiles += double(llvm::divideCeil(phase, 2));
+    double deep = units / double(kMatrixDepth) * double(places), instructions = tiles * deep;
+    work.registers =
+        std::min<int64_t>(64 + 8 * widestPhase() + (keeps ? int64_t(instructions) * 4 : 16),
+                          target.registersPerSm / form.threads);
+    work.onMatrix = true;
+    work.step.matrix = model.matrixCycles(
+        instructions * warps * double(kMatrixSums * kMatrixRows * kMatrixDepth), weightBits());
+    work.step.products = deep * phases;
+    work.step.slots = warps * (instructions * (keeps ? 1 : 9) + deep * phases * 4);
+    work.step.sharedBytes = warps * deep * phases * 256;
+  } else {
+    int64_t sums = form.rows * form.vector * widestPhase();
+    int64_t loaded = form.deep * form.vector * widestPhase() * weightBits() / 32;
+    work.registers = std::min<int64_t>(40 + sums + loaded, target.maxRegistersPerThread);
+    work.step.arithmetic = model.laneCycles(weights * double(form.rows), bits);
+    // Multiply-adds, loads of weights and of what they multiply, conversions, exchanges.
+    double products = weights / kWarp;
+    work.step.slots = products * (double(form.rows) + (keeps ? 0.25 : 1.5) / double(form.vector) +
+                                  (weightBits() < 32 && !keeps ? 1 : 0)) +
+                      double(sums * places) * 3 * warps;
+    work.step.sharedBytes = products * double(form.rows) / double(form.vector) * 16;
+    work.step.chain =
+        phases * (units / double(form.parts) * 4 + 30 * std::log2(double(form.parts) * 2));
+  }
+  work.step.slots += std::max(cells / kWarp, 1.0) * kCellSlots;
+  work.step.l2Bytes = (keeps ? 0 : weightBytes) + cells * (gates + 1) * bits / 8;
+  work.once.l2Bytes = weightBytes;
+  work.step.barriers = phases;
   // A phase waits for memory, for its sums one after another, and for cells.
-  double chain = units / double(form.parts) * 4 + 30 * std::log2(double(form.parts) * 2);
-  work.step.chain = double(recurrence.getPhases().size()) * chain + kCellChain;
-  work.step.loads = double(recurrence.getPhases().size());
+  work.step.chain += kCellChain;
+  work.step.loads = keeps ? 0 : phases;
   work.dramBytes = tensorBytes(cast<RankedTensorType>(recurrence.getInput().getType())) +
                    weights * double(recurrence.getDirections()) * weightBits() / 8;
   for (Value result : recurrence.getResults())
@@ -200,10 +247,24 @@ KernelWork RecurrenceMatch::workOf(DictionaryAttr params) const {
   return work;
 }
 
+LogicalResult RecurrenceMatch::verifyThreads(int64_t threads) const {
+  if (threads < kWarp || threads > int64_t(target.maxThreadsPerBlock) || threads % kWarp != 0)
+    return error() << "threads of " << threads << " must be a multiple of " << kWarp << " up to "
+                   << target.maxThreadsPerBlock;
+  return success();
+}
+
 LogicalResult RecurrenceMatch::verify(DictionaryAttr params) const {
   std::optional<RecurrenceForm> form = formOf(params);
   if (!form)
-    return error() << "needs deep, parts, rows, threads and vector";
+    return error()
+           << "needs deep, parts, rows, threads and vector, or an instruction of [16, 8, 16] "
+              "and threads";
+  if (form->isMatrix != usesMatrices())
+    return error() << (form->isMatrix ? "its weights are not what matrix instructions take"
+                                      : "its products are for matrix instructions; it needs one");
+  if (form->isMatrix)
+    return verifyThreads(form->threads);
   auto isPower = [](int64_t value, int64_t most) {
     return value >= 1 && value <= most && llvm::isPowerOf2_64(value);
   };
@@ -218,10 +279,8 @@ LogicalResult RecurrenceMatch::verify(DictionaryAttr params) const {
   if (form->deep > 1 && units % (form->parts * form->deep) != 0)
     return error() << units << " units must be a multiple of parts times deep, "
                    << form->parts * form->deep;
-  if (form->threads < kWarp || form->threads > int64_t(target.maxThreadsPerBlock) ||
-      form->threads % kWarp != 0)
-    return error() << "threads of " << form->threads << " must be a multiple of " << kWarp
-                   << " up to " << target.maxThreadsPerBlock;
+  if (failed(verifyThreads(form->threads)))
+    return failure();
   if (form->rows * form->vector * widestPhase() > 2 * kMostSums)
     return error() << "a thread would have " << form->rows * form->vector * widestPhase()
                    << " sums; at most " << 2 * kMostSums;

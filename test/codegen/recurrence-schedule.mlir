@@ -47,9 +47,10 @@ rt.variant @steps target "sm_80" {
   }
 }
 
-// What one thread has alone is in its registers: nothing is shared, nobody waits.
+// What one thread has alone is in its registers: nothing is shared, nobody waits. Of 400 rows in two directions a block has
+// eight.
 // CHECK-LABEL: rt.variant @one_unit
-// CHECK: schedule <"recurrence", {deep = 1 : i64, parts = 1 : i64, rows = 1 : i64, threads = 32 : i64, vector = 1 : i64}>
+// CHECK: schedule <"recurrence", {deep = 1 : i64, parts = 1 : i64, rows = 8 : i64, threads = 32 : i64, vector = 1 : i64}>
 // KERNEL-LABEL: rt.variant @one_unit
 // KERNEL: gpu.func
 // KERNEL-NOT: gpu.barrier
@@ -70,5 +71,73 @@ rt.variant @one_unit target "sm_80" {
       kernel.yield %q : tensor<400x2x1xf32>
     } -> tensor<400x2x1xf32>
     return %s : tensor<400x2x1xf32>
+  }
+}
+
+// Products of 16 bits are on Tensor Cores: a warp has eight units, of which a thread computes one in two rows. The weights,
+// as they are in memory, stay in registers: two neighbours along the depth each, loaded before the first step.
+// CHECK-LABEL: rt.variant @matrices
+// CHECK: schedule <"recurrence", {instruction = array<i64: 16, 8, 16>, threads = 64 : i64}>
+// KERNEL-LABEL: rt.variant @matrices
+// KERNEL: gpu.func
+// KERNEL-SAME: workgroup(%{{.*}} : memref<384xf16
+// KERNEL-COUNT-3: vector.load {{.*}} vector<2xf16>
+// KERNEL: gpu.barrier
+// KERNEL: scf.for
+// KERNEL-COUNT-2: vector.load {{.*}} #gpu.address_space<workgroup>>, vector<2xf16>
+// KERNEL-NOT: vector.load
+// KERNEL: kernel.ptx "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+// KERNEL-NOT: kernel.ptx
+// KERNEL: gpu.barrier
+// KERNEL: gpu.return
+
+// Older GPUs have no such instruction.
+// CHECK-LABEL: rt.variant @no_matrices
+// CHECK: schedule <"recurrence", {deep
+rt.variant @matrices target "sm_80" {
+  func.func @main(%x: tensor<5x3x1x1x16xf32>, %r: tensor<1x1x16x16xf16>, %h: tensor<1x3x16xf16>) -> tensor<1x3x16xf16> {
+    %e = tensor.empty() : tensor<1x3x16xf16>
+    %s = kernel.dispatch ins(%x, %r, %h : tensor<5x3x1x1x16xf32>, tensor<1x1x16x16xf16>, tensor<1x3x16xf16>)
+        outs(%e : tensor<1x3x16xf16>) {
+    ^bb0(%a: tensor<5x3x1x1x16xf32>, %b: tensor<1x1x16x16xf16>, %c: tensor<1x3x16xf16>, %l: tensor<1x3x16xf16>):
+      %t = tensor.empty() : tensor<1x16x1x16xf16>
+      %w = linalg.generic {indexing_maps = [affine_map<(d, k, g, j) -> (d, g, j, k)>, affine_map<(d, k, g, j) -> (d, k, g, j)>],
+                           iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+          ins(%b : tensor<1x1x16x16xf16>) outs(%t : tensor<1x16x1x16xf16>) {
+      ^bb1(%p: f16, %o: f16):
+        linalg.yield %p : f16
+      } -> tensor<1x16x1x16xf16>
+      %q = kernel.recurrence input(%a : tensor<5x3x1x1x16xf32>) weights(%w : tensor<1x16x1x16xf16>)
+          initial(%c : tensor<1x3x16xf16>) outs(%l : tensor<1x3x16xf16>) phases [1] reverse [false] {
+      ^bb1(%direction: index, %i: f32, %m: f32, %before: f32):
+        kernel.yield %m : f32
+      } -> tensor<1x3x16xf16>
+      kernel.yield %q : tensor<1x3x16xf16>
+    } -> tensor<1x3x16xf16>
+    return %s : tensor<1x3x16xf16>
+  }
+}
+
+rt.variant @no_matrices target "sm_75" {
+  func.func @main(%x: tensor<5x3x1x1x16xf32>, %r: tensor<1x1x16x16xf16>, %h: tensor<1x3x16xf16>) -> tensor<1x3x16xf16> {
+    %e = tensor.empty() : tensor<1x3x16xf16>
+    %s = kernel.dispatch ins(%x, %r, %h : tensor<5x3x1x1x16xf32>, tensor<1x1x16x16xf16>, tensor<1x3x16xf16>)
+        outs(%e : tensor<1x3x16xf16>) {
+    ^bb0(%a: tensor<5x3x1x1x16xf32>, %b: tensor<1x1x16x16xf16>, %c: tensor<1x3x16xf16>, %l: tensor<1x3x16xf16>):
+      %t = tensor.empty() : tensor<1x16x1x16xf16>
+      %w = linalg.generic {indexing_maps = [affine_map<(d, k, g, j) -> (d, g, j, k)>, affine_map<(d, k, g, j) -> (d, k, g, j)>],
+                           iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+          ins(%b : tensor<1x1x16x16xf16>) outs(%t : tensor<1x16x1x16xf16>) {
+      ^bb1(%p: f16, %o: f16):
+        linalg.yield %p : f16
+      } -> tensor<1x16x1x16xf16>
+      %q = kernel.recurrence input(%a : tensor<5x3x1x1x16xf32>) weights(%w : tensor<1x16x1x16xf16>)
+          initial(%c : tensor<1x3x16xf16>) outs(%l : tensor<1x3x16xf16>) phases [1] reverse [false] {
+      ^bb1(%direction: index, %i: f32, %m: f32, %before: f32):
+        kernel.yield %m : f32
+      } -> tensor<1x3x16xf16>
+      kernel.yield %q : tensor<1x3x16xf16>
+    } -> tensor<1x3x16xf16>
+    return %s : tensor<1x3x16xf16>
   }
 }
