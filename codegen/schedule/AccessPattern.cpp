@@ -119,8 +119,8 @@ AccessPattern::Walk AccessPattern::walkFrom(kernel::DispatchOp op, Value value,
       for (auto &by : here) {
         if (auto pad = dyn_cast<tensor::PadOp>(inner)) {
           reach(pad.getSource(), by);
-        } else if (auto scan = dyn_cast<kernel::ScanOp>(inner)) {
-          reach(scan.getInput(), by);
+        } else if (auto line = dyn_cast<kernel::LineOpInterface>(inner)) {
+          reach(line.lineInput(), by);
         } else if (generic) {
           SmallVector<int64_t> loops(by);
           if (&inner != loopsOf)
@@ -170,7 +170,7 @@ AccessPattern::AccessPattern(kernel::DispatchOp op) : inputs(op.getInputs().size
       }
     alongResult.push_back(std::move(walk));
   }
-  isElementwise = op.getBodyBlock()->getOps<kernel::ScanOp>().empty();
+  isElementwise = op.getBodyBlock()->getOps<kernel::LineOpInterface>().empty();
   for (auto generic : op.getBodyBlock()->getOps<linalg::GenericOp>()) {
     SmallVector<unsigned> reduced;
     generic.getReductionDims(reduced);

@@ -115,10 +115,10 @@ private:
       return false;
     return llvm::TypeSwitch<Operation *, bool>(operation)
         .Case([&](linalg::LinalgOp linalgOp) { return readLoops(linalgOp); })
-        .Case([&](kernel::ScanOp scan) {
-          return link(scan.getInput(), scan.getResult()) &&
-                 link(scan.getInit(), scan.getResult()) &&
-                 (scan.getAxis() != 0 || !isCut(scan.getResult()));
+        .Case([&](kernel::LineOpInterface line) {
+          Value result = line->getResult(0);
+          return link(line.lineInput(), result) && link(line.lineInit().get(), result) &&
+                 (line.lineAxis() != 0 || !isCut(result));
         })
         .Case([&](tensor::EmptyOp empty) {
           return llvm::all_of(empty.getDynamicSizes(), [&](Value size) {

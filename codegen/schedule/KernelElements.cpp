@@ -516,7 +516,8 @@ static bool hasLoop(Value tensor) {
     if (!definition || !seen.insert(definition).second)
       continue;
     auto generic = dyn_cast<linalg::GenericOp>(definition);
-    if (isa<kernel::ScanOp>(definition) || (generic && generic.getNumReductionLoops() != 0))
+    if (isa<kernel::LineOpInterface>(definition) ||
+        (generic && generic.getNumReductionLoops() != 0))
       return true;
     llvm::append_range(stack, definition->getOperands());
     definition->walk([&](tensor::ExtractOp extract) { stack.push_back(extract.getTensor()); });

@@ -189,8 +189,8 @@ private:
     if (auto cast = dyn_cast<tensor::CastOp>(inner);
         cast && isa<RankedTensorType>(cast.getSource().getType()))
       return Movement{cast.getSource()};
-    if (auto scan = dyn_cast<kernel::ScanOp>(inner))
-      return Movement{scan.getInput()};
+    if (auto line = dyn_cast<kernel::LineOpInterface>(inner))
+      return Movement{line.lineInput()};
     if (auto slice = dyn_cast<tensor::ExtractSliceOp>(inner);
         slice && slice.getType().getRank() == slice.getSourceType().getRank())
       return Movement{slice.getSource()};
@@ -372,8 +372,8 @@ private:
       return setType(inner->getResult(0));
     std::optional<Movement> moved = movementBy(inner);
     if (moved && orderOf(moved->source).empty()) {
-      if (auto scan = dyn_cast<kernel::ScanOp>(inner))
-        scan.getInitMutable().assign(destination(scan.getInit(), {}, /*isRead=*/false));
+      if (auto line = dyn_cast<kernel::LineOpInterface>(inner))
+        line.lineInit().set(destination(line.lineInit().get(), {}, /*isRead=*/false));
       return;
     }
     if (moved && !moved->orderOfResult(orderOf(moved->source)).empty())
@@ -406,9 +406,9 @@ private:
     } else if (moved.groups) {
       replacement = rewriteReshape(inner, moved, type, moved.splits ? from : order, list);
     } else {
-      if (auto scan = dyn_cast<kernel::ScanOp>(inner)) {
-        scan.getInitMutable().assign(destination(scan.getInit(), order, /*isRead=*/false));
-        scan.setAxis(placeOfDim(scan.getAxis(), order));
+      if (auto line = dyn_cast<kernel::LineOpInterface>(inner)) {
+        line.lineInit().set(destination(line.lineInit().get(), order, /*isRead=*/false));
+        line.setLineAxis(placeOfDim(line.lineAxis(), order));
       }
       result.setType(type);
     }

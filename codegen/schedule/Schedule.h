@@ -129,6 +129,7 @@ const Schedule *rowSchedule();
 const Schedule *columnSchedule();
 const Schedule *scanSchedule();
 const Schedule *recurrenceSchedule();
+const Schedule *sortSchedule();
 const Schedule *transposeSchedule();
 const Schedule *mapSchedule();
 

@@ -21,7 +21,7 @@ static constexpr double kToldApart = 3;
 ArrayRef<const Schedule *> schedules() {
   static const Schedule *const all[] = {
       skinnySchedule(), mmaSchedule(),  contractionSchedule(), windowSchedule(),    rowSchedule(),
-      columnSchedule(), scanSchedule(), recurrenceSchedule(),  transposeSchedule(), mapSchedule()};
+      columnSchedule(), scanSchedule(), recurrenceSchedule(),  sortSchedule(), transposeSchedule(), mapSchedule()};
   return all;
 }
 

@@ -168,8 +168,8 @@ void annotateCost(OpBuilder &host, rt::LaunchOp launch, kernel::DispatchOp op,
       count = amounts.iterations(generic);
       flops =
           amounts.add(flops, amounts.multiply({double(arithmeticOf(generic.getRegion()))}, count));
-    } else if (auto scan = dyn_cast<kernel::ScanOp>(definition)) {
-      flops = amounts.add(flops, amounts.elements(scan.getResult()));
+    } else if (auto line = dyn_cast<kernel::LineOpInterface>(definition)) {
+      flops = amounts.add(flops, amounts.elements(line->getResult(0)));
     } else if (auto recurrence = dyn_cast<kernel::RecurrenceOp>(definition)) {
       flops = amounts.add(flops, operationsOf(recurrence, amounts));
     }

@@ -54,6 +54,7 @@ static void printPaddings(OpAsmPrinter &, Operation *, TypeRange, TypeRange) {}
 
 #include "dialects/kernel/KernelDialect.cpp.inc"
 #include "dialects/kernel/KernelEnums.cpp.inc"
+#include "dialects/kernel/KernelInterfaces.cpp.inc"
 #include "dialects/kernel/KernelLayouts.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "dialects/kernel/KernelAttrs.cpp.inc"
@@ -130,11 +131,27 @@ LogicalResult DispatchOp::verify() {
   return success();
 }
 
-LogicalResult ScanOp::verify() {
+static LogicalResult verifyAxis(LineOpInterface op) {
+  int64_t axis = op.lineAxis(), rank = cast<RankedTensorType>(op.lineInput().getType()).getRank();
+  if (axis < 0 || axis >= rank)
+    return op->emitOpError() << "axis " << axis << " is outside [0, " << rank << ")";
+  return success();
+}
+
+LogicalResult ScanOp::verify() { return verifyAxis(*this); }
+
+LogicalResult SortOp::verify() {
   auto type = cast<RankedTensorType>(getInput().getType());
-  int64_t axis = getAxis();
-  if (axis < 0 || axis >= type.getRank())
-    return emitOpError() << "axis " << axis << " is outside [0, " << type.getRank() << ")";
+  if (!isa<IntegerType>(type.getElementType()))
+    return emitOpError() << "sorts integers, not elements of " << type.getElementType();
+  if (failed(verifyAxis(*this)))
+    return failure();
+  int64_t length = type.getDimSize(getAxis()), most = getMost();
+  if (most < 1)
+    return emitOpError() << "'most' is " << most << "; it must be 1 or more";
+  if (length > most)
+    return emitOpError() << "lines have " << length << " elements; at most " << most
+                         << " are said to be there";
   return success();
 }
 

@@ -30,5 +30,6 @@ inline constexpr llvm::StringLiteral kTf32 = "tf32";
 #include "dialects/kernel/KernelTypes.h.inc"
 // Its attributes have types of the dialect.
 #include "dialects/kernel/KernelDialect.h.inc"
+#include "dialects/kernel/KernelInterfaces.h.inc"
 #define GET_OP_CLASSES
 #include "dialects/kernel/Kernel.h.inc"

@@ -295,7 +295,7 @@ def Kernel_DispatchOp : Kernel_Op<"dispatch", [
   let summary = "one unit of device work, described by linalg operations";
   let description = [{
     The body is a description on tensors: linalg operations, `tensor.pad` with a constant,
-    `tensor.empty`, `linalg.fill`, `kernel.scan`, `kernel.recurrence`. Its block arguments are the
+    `tensor.empty`, `linalg.fill`, `kernel.scan`, `kernel.sort`, `kernel.recurrence`. Its block arguments are the
     inputs, the scalars and the destinations, in this order; it yields one tensor per destination. No
     memory is implied for values inside the body.
 
@@ -346,8 +346,34 @@ def Kernel_YieldOp : Kernel_Op<"yield", [Pure, ReturnLike, Terminator]> {
   let builders = [OpBuilder<(ins), [{ (void)$_state; }]>];
 }
 
-def Kernel_ScanOp : Kernel_Op<"scan", [
-    Pure, DestinationStyleOpInterface, AllTypesMatch<["input", "init", "result"]>]> {
+def Kernel_LineOpInterface : OpInterface<"LineOpInterface"> {
+  let cppNamespace = "::cameo::kernel";
+  let description = [{
+    An operation whose elements depend on whole lines of its input, along one dimension: its result has the input's
+    shape.
+  }];
+  let methods = [
+    InterfaceMethod<"The tensor that has the lines.", "::mlir::Value", "lineInput", (ins), [{}],
+                    [{ return $_op.getInput(); }]>,
+    InterfaceMethod<"The destination.", "::mlir::OpOperand &", "lineInit", (ins), [{}],
+                    [{ return $_op.getInitMutable(); }]>,
+    InterfaceMethod<"The dimension that lines are along.", "int64_t", "lineAxis", (ins), [{}],
+                    [{ return $_op.getAxis(); }]>,
+    InterfaceMethod<"Lines are along another dimension.", "void", "setLineAxis", (ins "int64_t":$axis), [{}],
+                    [{ $_op.setAxis(axis); }]>];
+}
+
+class Kernel_LineOp<string mnemonic> : Kernel_Op<mnemonic, [
+    Pure, DestinationStyleOpInterface, Kernel_LineOpInterface,
+    AllTypesMatch<["input", "init", "result"]>]> {
+  let results = (outs AnyRankedTensor:$result);
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getInitMutable(); }
+  }];
+  let hasVerifier = 1;
+}
+
+def Kernel_ScanOp : Kernel_LineOp<"scan"> {
   let summary = "running combination along one dimension of a tensor";
   let description = [{
     `result[.., i, ..]` combines `input[.., j, ..]` for j <= i (j < i if exclusive), or j >= i
@@ -359,12 +385,20 @@ def Kernel_ScanOp : Kernel_Op<"scan", [
   }];
   let arguments = (ins Kernel_CombineKind:$kind, AnyRankedTensor:$input, AnyRankedTensor:$init,
                        I64Attr:$axis, UnitAttr:$exclusive, UnitAttr:$reverse);
-  let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$kind $input `,` $init attr-dict `:` type($input)";
-  let extraClassDeclaration = [{
-    ::mlir::MutableOperandRange getDpsInitsMutable() { return getInitMutable(); }
+}
+
+def Kernel_SortOp : Kernel_LineOp<"sort"> {
+  let summary = "lines of a tensor of integers in ascending order";
+  let description = [{
+    Integers are compared as signed ones. No line is longer than `most`, so that one block can have it.
+
+    ```mlir
+    %y = kernel.sort %x, %init {axis = 1 : i64, most = 2048 : i64} : tensor<4x?xi64>
+    ```
   }];
-  let hasVerifier = 1;
+  let arguments = (ins AnyRankedTensor:$input, AnyRankedTensor:$init, I64Attr:$axis, I64Attr:$most);
+  let assemblyFormat = "$input `,` $init attr-dict `:` type($input)";
 }
 
 def Kernel_RecurrenceOp : Kernel_Op<"recurrence", [

@@ -39,8 +39,8 @@ bool canBatch(kernel::DispatchOp op) {
       return !llvm::is_contained(slice.getStaticStrides(), ShapedType::kDynamic);
     if (auto dim = dyn_cast<tensor::DimOp>(inner))
       return dim.getConstantIndex().has_value();
-    if (isa<linalg::GenericOp, linalg::FillOp, kernel::ScanOp, tensor::EmptyOp, tensor::CastOp,
-            tensor::ExpandShapeOp, tensor::CollapseShapeOp>(inner))
+    if (isa<linalg::GenericOp, linalg::FillOp, kernel::LineOpInterface, tensor::EmptyOp,
+            tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(inner))
       return true;
     auto isTensor = llvm::IsaPred<TensorType>;
     return inner.getNumRegions() == 0 && llvm::none_of(inner.getOperandTypes(), isTensor) &&
@@ -356,8 +356,8 @@ private:
     lifted->setOperands(operands);
     for (Value result : lifted->getResults())
       result.setType(withDimension(result.getType(), 0, batch.count));
-    if (auto scan = dyn_cast<kernel::ScanOp>(lifted))
-      scan.setAxis(scan.getAxis() + 1);
+    if (auto line = dyn_cast<kernel::LineOpInterface>(lifted))
+      line.setLineAxis(line.lineAxis() + 1);
     if (auto pad = dyn_cast<tensor::PadOp>(lifted)) {
       SmallVector<int64_t> low(pad.getStaticLow()), high(pad.getStaticHigh());
       low.insert(low.begin(), 0), high.insert(high.begin(), 0);

@@ -66,7 +66,7 @@ bool movesOnly(Operation *op) {
   if (auto generic = dyn_cast<linalg::GenericOp>(op))
     return generic.getNumReductionLoops() == 0 && generic.getNumDpsInputs() == 1 &&
            generic.getBody()->getTerminator()->getOperand(0) == generic.getBody()->getArgument(0);
-  return !isa<kernel::ScanOp, kernel::RecurrenceOp, linalg::FillOp>(op);
+  return !isa<kernel::LineOpInterface, kernel::RecurrenceOp, linalg::FillOp>(op);
 }
 
 /// The arguments of a dispatch's body that stand for results of another one, perhaps reshaped, and
@@ -104,10 +104,11 @@ Reads readsOf(BlockArgument argument, bool once) {
       if (map.getNumResults() != 0 && loops != 0)
         for (AffineExpr expr : map.getResults().drop_back())
           reads.isAligned &= !expr.isFunctionOfDim(loops - 1);
-    } else if (auto scan = dyn_cast<kernel::ScanOp>(use.getOwner())) {
-      reads.count += elementsOf(scan.getType());
-      ArrayRef<int64_t> shape = cast<RankedTensorType>(scan.getType()).getShape();
-      reads.isAligned &= llvm::all_of(shape.drop_front(scan.getAxis() + 1),
+    } else if (auto line = dyn_cast<kernel::LineOpInterface>(use.getOwner())) {
+      Type type = line.lineInput().getType();
+      reads.count += elementsOf(type);
+      ArrayRef<int64_t> shape = cast<RankedTensorType>(type).getShape();
+      reads.isAligned &= llvm::all_of(shape.drop_front(line.lineAxis() + 1),
                                       [](int64_t size) { return size == 1; });
     } else if (isa<tensor::PadOp, tensor::ExtractSliceOp>(use.getOwner())) {
       reads.count += elementsOf(use.getOwner()->getResult(0).getType());
@@ -136,6 +137,8 @@ std::string nameOf(DispatchForm form) {
     return "a scan";
   case DispatchForm::Recurrence:
     return "a recurrent network";
+  case DispatchForm::Sort:
+    return "a sort";
   case DispatchForm::Pointwise:
     return "elementwise work";
   case DispatchForm::Other:
@@ -266,7 +269,7 @@ std::string whyApart(const Description &producer, const Description &consumer,
   if (consumer.form == Form::Pointwise ||
       (consumer.form == Form::Rows && (isElementwise || producer.form == Form::Rows)) ||
       ((consumer.form == Form::Window || consumer.form == Form::Product ||
-        consumer.form == Form::Scan) &&
+        consumer.form == Form::Scan || consumer.form == Form::Sort) &&
        isElementwise))
     return {};
   bool isOfProduct = producer.form == Form::Product || producer.form == Form::ProductOfRows;
@@ -404,9 +407,11 @@ std::string whyDearer(const Description &producer, const Description &consumer,
     }
     // Elements that are asked for again are computed again, and read again what they come from.
     double again = std::max(0.0, reads.count / count - 1);
-    // Threads of a scan go along its line alone, whatever gives its elements.
-    if (consumer.form == DispatchForm::Scan && reads.isAligned && !readsAlongRows(producer))
-      return "lines of the scan would be read across rows";
+    // Threads of a scan or a sort go along its line alone, whatever gives its elements.
+    bool hasLines = consumer.form == DispatchForm::Scan || consumer.form == DispatchForm::Sort;
+    if (hasLines && reads.isAligned && !readsAlongRows(producer))
+      return "lines of the " + std::string(consumer.form == DispatchForm::Scan ? "scan" : "sort") +
+             " would be read across rows";
     if (!producer.isMovement() && !reads.isMapped && again > 0)
       return "its elements would be computed again where an index asks for them";
     bool isOfRows = producer.form == DispatchForm::Rows && reads.count <= producer.mostOfRows;

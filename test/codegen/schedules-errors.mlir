@@ -24,7 +24,7 @@ rt.variant @missing target "sm_80" {
 rt.variant @unknown target "sm_80" {
   func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
     %e = tensor.empty() : tensor<8xf32>
-    // expected-error@+1 {{no schedule class is called 'magic'; known: skinny mma contraction window rows columns scan recurrence transpose map}}
+    // expected-error@+1 {{no schedule class is called 'magic'; known: skinny mma contraction window rows columns scan recurrence sort transpose map}}
     %r = kernel.dispatch ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) schedule <"magic", {}> {
     ^bb0(%a: tensor<8xf32>, %o: tensor<8xf32>):
       %g = linalg.generic {indexing_maps = [#v, #v], iterator_types = ["parallel"]}
@@ -235,5 +235,35 @@ rt.variant @columns_share target "sm_80" {
       kernel.yield %g : tensor<32xf32>
     } -> tensor<32xf32>
     return %r : tensor<32xf32>
+  }
+}
+
+// -----
+
+rt.variant @sort_threads target "sm_80" {
+  func.func @main(%x: tensor<3x100xi64>) -> tensor<3x100xi64> {
+    %e = tensor.empty() : tensor<3x100xi64>
+    // expected-error@+1 {{schedule 'sort' needs threads, a multiple of 32 up to 1024}}
+    %r = kernel.dispatch ins(%x : tensor<3x100xi64>) outs(%e : tensor<3x100xi64>) schedule <"sort", {threads = 48 : i64}> {
+    ^bb0(%a: tensor<3x100xi64>, %o: tensor<3x100xi64>):
+      %s = kernel.sort %a, %o {axis = 1 : i64, most = 100 : i64} : tensor<3x100xi64>
+      kernel.yield %s : tensor<3x100xi64>
+    } -> tensor<3x100xi64>
+    return %r : tensor<3x100xi64>
+  }
+}
+
+// -----
+
+rt.variant @long_sort target "sm_80" {
+  func.func @main(%x: tensor<3x?xi64>, %n: index) -> tensor<3x?xi64> {
+    %e = tensor.empty(%n) : tensor<3x?xi64>
+    // expected-error@+1 {{lines of up to 6145 elements take 49160 B of shared memory; static is 49152 B}}
+    %r = kernel.dispatch ins(%x : tensor<3x?xi64>) outs(%e : tensor<3x?xi64>) schedule <"sort", {threads = 64 : i64}> {
+    ^bb0(%a: tensor<3x?xi64>, %o: tensor<3x?xi64>):
+      %s = kernel.sort %a, %o {axis = 1 : i64, most = 6145 : i64} : tensor<3x?xi64>
+      kernel.yield %s : tensor<3x?xi64>
+    } -> tensor<3x?xi64>
+    return %r : tensor<3x?xi64>
   }
 }

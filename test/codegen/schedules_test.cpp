@@ -484,6 +484,42 @@ TEST(Schedules, ScansAreComputed) {
       }
 }
 
+//===-- sort ----------------------------------------------------------------------------------===//
+
+TEST(Schedules, SortsAreComputed) {
+  for (int threads : {32, 128})
+    for (int length : {1, 2, 3, 64, 777, 2048}) {
+      SCOPED_TRACE(llvm::formatv("threads {0}, length {1}", threads, length).str());
+      std::string type = llvm::formatv("tensor<2x{0}x3xi64>", length);
+      std::string body =
+          llvm::formatv("      %s = kernel.sort %a0, %o {{axis = 1 : i64, most = {0} : i64} : {1}\n"
+                        "      kernel.yield %s : {1}\n",
+                        length, type);
+      SimKernels kernels(variant("", {type}, type, body,
+                                 llvm::formatv("<\"sort\", {{threads = {0} : i64}>", threads)),
+                         true);
+      ASSERT_EQ(kernels.error, "");
+      std::mt19937 random(7);
+      std::vector<int64_t> x(6 * length), y(x.size(), 1), wanted(x.size());
+      for (int64_t &value : x)
+        value = int64_t(random() % 100) - 50;
+      for (int line = 0; line < 6; ++line) {
+        auto at = [&](int i) { return (line / 3 * length + i) * 3 + line % 3; };
+        std::vector<int64_t> sorted;
+        for (int i = 0; i < length; ++i)
+          sorted.push_back(x[at(i)]);
+        std::sort(sorted.begin(), sorted.end());
+        for (int i = 0; i < length; ++i)
+          wanted[at(i)] = sorted[i];
+      }
+      const int64_t *in = kernels.share(x, "x");
+      int64_t *out = kernels.share(y, "y");
+      sim::LaunchResult result = kernels.launchPlanned(0, {&in, &out});
+      ASSERT_TRUE(result.ok()) << result.error;
+      EXPECT_EQ(y, wanted);
+    }
+}
+
 //===-- map -----------------------------------------------------------------------------------===//
 
 TEST(Schedules, MapsAreComputed) {

@@ -37,6 +37,10 @@ kernel::RecurrenceOp matchRecurrence(const Computation &computation) {
   return recurrence;
 }
 
+kernel::SortOp matchSort(const Computation &computation) {
+  return computation.root ? computation.root.getDefiningOp<kernel::SortOp>() : kernel::SortOp();
+}
+
 DispatchForm formOf(const Computation &computation) {
   if (computation.combining.empty())
     return DispatchForm::Pointwise;
@@ -52,6 +56,8 @@ DispatchForm formOf(const Computation &computation) {
   if (std::optional<Rows> rows = matchRows(computation);
       rows && (rows->isFor(/*across=*/false) || rows->isFor(/*across=*/true)))
     return DispatchForm::Rows;
+  if (matchSort(computation))
+    return DispatchForm::Sort;
   return matchScan(computation) ? DispatchForm::Scan : DispatchForm::Other;
 }
 

@@ -14,6 +14,7 @@ enum class DispatchForm {
   Rows,          // threads that reduce rows together
   Scan,          // threads that combine along lines
   Recurrence,    // blocks that do steps one after another
+  Sort,          // threads that put lines into order
   Pointwise,     // nothing is reduced
   Other          // each element reduces on its own
 };
@@ -28,5 +29,7 @@ kernel::ScanOp matchScan(const Computation &computation);
 /// The steps of a recurrent network that a dispatch is; null where it is not, or there is work on their
 /// results.
 kernel::RecurrenceOp matchRecurrence(const Computation &computation);
+/// The sort that a dispatch is, with elementwise work on it; null where it is not.
+kernel::SortOp matchSort(const Computation &computation);
 
 } // namespace cameo

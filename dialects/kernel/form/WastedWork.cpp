@@ -18,8 +18,8 @@ static int64_t stepsOf(Operation *combining) {
   auto times = [](int64_t steps, int64_t extent) {
     return std::min<int64_t>(steps * (ShapedType::isDynamic(extent) ? kUnknown : extent), 1 << 20);
   };
-  if (auto scan = dyn_cast<kernel::ScanOp>(combining))
-    return times(1, cast<RankedTensorType>(scan.getType()).getDimSize(scan.getAxis()));
+  if (auto line = dyn_cast<kernel::LineOpInterface>(combining))
+    return times(1, cast<RankedTensorType>(line.lineInput().getType()).getDimSize(line.lineAxis()));
   auto generic = cast<linalg::GenericOp>(combining);
   SmallVector<unsigned> reduced;
   generic.getReductionDims(reduced);
@@ -85,8 +85,8 @@ static llvm::DenseMap<Value, int64_t> costs(const Computation &computation) {
 }
 
 bool wastesWork(const Computation &computation) {
-  // Steps of a recurrent network need all units of the step before.
-  if (llvm::any_of(computation.combining, llvm::IsaPred<kernel::RecurrenceOp>))
+  // Steps of a recurrent network need all units of the step before; no element of a sort is found alone.
+  if (llvm::any_of(computation.combining, llvm::IsaPred<kernel::RecurrenceOp, kernel::SortOp>))
     return true;
   if (computation.isEmpty)
     return false;

@@ -74,6 +74,38 @@ func.func @ScanAxis(%x: tensor<4x8xf32>) {
 
 // -----
 
+func.func @SortAxis(%x: tensor<4x8xi64>) {
+  // expected-error @below {{axis -1 is outside [0, 2)}}
+  %y = kernel.sort %x, %x {axis = -1 : i64, most = 8 : i64} : tensor<4x8xi64>
+  return
+}
+
+// -----
+
+func.func @SortFloats(%x: tensor<4x8xf32>) {
+  // expected-error @below {{sorts integers, not elements of 'f32'}}
+  %y = kernel.sort %x, %x {axis = 1 : i64, most = 8 : i64} : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @SortLongLine(%x: tensor<4x8xi64>) {
+  // expected-error @below {{lines have 8 elements; at most 7 are said to be there}}
+  %y = kernel.sort %x, %x {axis = 1 : i64, most = 7 : i64} : tensor<4x8xi64>
+  return
+}
+
+// -----
+
+func.func @SortOfNothing(%x: tensor<4x?xi64>) {
+  // expected-error @below {{'most' is 0; it must be 1 or more}}
+  %y = kernel.sort %x, %x {axis = 1 : i64, most = 0 : i64} : tensor<4x?xi64>
+  return
+}
+
+// -----
+
 func.func @UnknownInstruction(%a: i32) {
   // expected-error @below {{'redux.sync.mul.s32' is not an instruction that is known here}}
   %0 = kernel.ptx "redux.sync.mul.s32"(%a, %a) : (i32, i32) -> i32

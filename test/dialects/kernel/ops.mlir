@@ -70,6 +70,13 @@ func.func @RecurrenceOfTwoPhases(%x: tensor<3x5x1x3x4xf32>, %r: tensor<1x4x3x4xf
   return %l : tensor<3x1x4xf32>
 }
 
+// CHECK-LABEL: func.func @Sort
+func.func @Sort(%x: tensor<4x?xi64>, %o: tensor<4x?xi64>) -> tensor<4x?xi64> {
+  // CHECK: kernel.sort %{{.*}}, %{{.*}} {axis = 1 : i64, most = 64 : i64} : tensor<4x?xi64>
+  %y = kernel.sort %x, %o {axis = 1 : i64, most = 64 : i64} : tensor<4x?xi64>
+  return %y : tensor<4x?xi64>
+}
+
 // CHECK-LABEL: func @Advance
 func.func @Advance(%x: memref<?xf32, 1>, %i: i64) -> memref<?xf32, 1> {
   // CHECK: kernel.advance %{{.*}} by %{{.*}} : memref<?xf32, 1>
