@@ -35,6 +35,12 @@ static StringRef problemOf(OperationName op) {
     return "has a lowering, but no shape rule";
   if (hasShape && !isLowered)
     return "has a shape rule, but no lowering";
+  const ExpansionRow *expansion = onnx::rowOf<ExpansionModel>(op);
+  if (expansion && expansion->isPartial) {
+    if (!isLowered)
+      return "has an expansion that may leave it, but no lowering";
+    isExpanded = false;
+  }
   if (isLowered + isExpanded + isRefused > 1)
     return "has more than one of a lowering, an expansion and a nearest form";
   if (isLowered + isExpanded + isRefused == 0)

@@ -42,6 +42,8 @@ bool isPresent(Operation *op, unsigned operand) {
   return operand < op->getNumOperands() && !isAbsent(op->getOperand(operand));
 }
 
+bool hasOutputShape(Operation *op) { return isPresent(op, 2); }
+
 bool alignsScaled(Operation *op) {
   return has(op, "coordinate_transformation_mode", "align_corners") && isPresent(op, 2);
 }
@@ -164,6 +166,8 @@ constexpr Difference differences[] = {
     {of<AttentionOp>, capsMasked, "softcap is applied to scores that are masked", kReference},
     {of<AttentionOp>, showsScores, "qk_matmul_output is as the specification counts its modes",
      kReference},
+    {of<MaxUnpoolOp>, hasOutputShape, "places are those of the shape that the windows make",
+     kReference},
     {of<FlattenOp>, wasFlattened, "Softmax and its like before opset 13 work on rows of a matrix",
      kText},
     {of<ConvOp>, paddedItself, "auto_pad pads as its text says", kText},
@@ -200,6 +204,8 @@ constexpr Difference differences[] = {
      kOpen},
     {of<GridSampleOp>, interpolatesWhole, "integers are interpolated as floats and cut", kOpen},
     {of<GatherOp, GatherElementsOp, GatherNDOp>, givenAtRunTime,
+     "indices out of range are moved into it, not reported", kOpen},
+    {of<ScatterElementsOp, ScatterNDOp, MaxUnpoolOp>, givenAtRunTime,
      "indices out of range are moved into it, not reported", kOpen},
     {of<ReverseSequenceOp>, givenAtRunTime, "lengths out of range are moved into it, not reported",
      kOpen},

@@ -6,7 +6,8 @@
 //   %2 = onnx.GatherElements(%1, Unsqueeze(%labels)) {axis = 1}
 //   %0 = onnx.ReduceMean(Neg(Squeeze(%2)))
 //
-// An operator that cannot be written so keeps the reason, which the report of all refusals tells. Sizes are inferred
+// An operator that cannot be written so keeps the reason, which the report of all refusals tells, or stays for a kernel of
+// its own. Sizes are inferred
 // on the way, of what was emitted, too: one expansion may need what another one yields.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -64,6 +65,8 @@ private:
     op->removeAttr(kUnexpandedAttr);
     if (failed(expansion.expand(expander))) {
       expander.undo();
+      if (expander.isLeft())
+        return op;
       op->setAttr(kUnexpandedAttr, StringAttr::get(&getContext(), expander.problem()));
       return op;
     }

@@ -1,8 +1,8 @@
-// Updates at places that are known, as gathers; and of a cache by a window of it.
+// Updates at places that are known, as gathers; and of a cache by a window of it; maxima put back in their places.
 //
 // Each element of the result reads the one that was written to it last, or what was there: the data and all updates are
 // one after another, and a table has a place for each element. What is added, multiplied or compared goes round by round,
-// in the order of the updates.
+// in the order of the updates. What else there is of both is for kernels of their own.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/expand/Expander.h"
@@ -15,9 +15,10 @@ namespace cameo {
 /// The most elements of a table, and rounds.
 static constexpr int64_t kMostPlaces = 1 << 24, kMostRounds = 16;
 
-/// `data` and `updates` as rows of `width` elements, the latter written to rows `targets`, one each.
-static FailureOr<Value> writeRows(Expander &e, Value data, Value updates, int64_t rows,
-                                  int64_t width, ArrayRef<int64_t> targets) {
+/// `data` and `updates` as rows of `width` elements, the latter written to rows `targets`, one each; null where too many
+/// of them go to one row.
+static Value writeRows(Expander &e, Value data, Value updates, int64_t rows, int64_t width,
+                       ArrayRef<int64_t> targets) {
   StringRef reduction = e.text("reduction", "none");
   Value base = e.reshape(data, {rows, width});
   Value given = e.reshape(updates, {int64_t(targets.size()), width});
@@ -43,11 +44,8 @@ static FailureOr<Value> writeRows(Expander &e, Value data, Value updates, int64_
       rounds.emplace_back(rows, -1);
     rounds[round][target] = int64_t(i);
   }
-  if (int64_t(rounds.size()) > kMostRounds) {
-    (void)e.refuse(Twine(rounds.size()) + " updates meet in one place; at most " +
-                   Twine(kMostRounds) + " are supported");
-    return failure();
-  }
+  if (int64_t(rounds.size()) > kMostRounds)
+    return {};
   Type boolean = IntegerType::get(e.op->getContext(), 1);
   Value result = base;
   for (std::vector<int64_t> &round : rounds) {
@@ -63,46 +61,33 @@ static FailureOr<Value> writeRows(Expander &e, Value data, Value updates, int64_
   return result;
 }
 
-static LogicalResult refusePlaces(Expander &e) {
-  return e.refuse(
-      "its indices are computed on the device; nearest supported: constant indices, Where "
-      "with OneHot, or Slice and Concat at fixed places");
-}
-
 /// The sizes of the data, if the first `depth` are known and give no more places than a table may have.
-static FailureOr<SmallVector<int64_t>> sizesOfPlaces(Expander &e, int64_t depth) {
+static std::optional<SmallVector<int64_t>> sizesOfPlaces(Expander &e, int64_t depth) {
   SmallVector<int64_t> sizes = e.sizes(0);
   int64_t count = 1;
   for (int64_t size : ArrayRef(sizes).take_front(depth)) {
-    if (ShapedType::isDynamic(size)) {
-      (void)e.refuse("a size of 'data' along which it writes is known only at run time; nearest "
-                     "supported: sizes fixed with --shapes");
-      return failure();
-    }
+    if (ShapedType::isDynamic(size))
+      return std::nullopt;
     count = std::min(kMostPlaces + 1, count * size);
   }
-  if (count == 0 || count > kMostPlaces) {
-    (void)e.refuse("'data' has more than " + Twine(kMostPlaces) + " places, or none");
-    return failure();
-  }
-  return sizes;
+  return count > 0 && count <= kMostPlaces ? std::optional(sizes) : std::nullopt;
+}
+
+/// True of booleans, of which no operator makes a sum or the like.
+static bool isReducedBoolean(Expander &e) {
+  return e.elementType(0).isInteger(1) && e.text("reduction", "none") != "none";
 }
 
 static LogicalResult expandScatterND(Expander &e) {
   std::optional<SmallVector<int64_t>> indices = e.known(1);
-  if (!indices)
-    return refusePlaces(e);
   SmallVector<int64_t> shape = e.sizes(1);
-  if (indices->empty()) {
-    e.give(0, e.operand(0));
-    return success();
-  }
-  if (shape.empty() || shape.back() > e.rank(0) || shape.back() < 1)
-    return e.refuse("'indices' must have 1 to " + Twine(e.rank(0)) + " numbers for a place");
+  if (!indices || indices->empty() || shape.empty() || shape.back() > e.rank(0) ||
+      shape.back() < 1 || isReducedBoolean(e))
+    return e.leave();
   int64_t depth = shape.back(), rows = 1, width = 1;
-  FailureOr<SmallVector<int64_t>> data = sizesOfPlaces(e, depth);
-  if (failed(data))
-    return failure();
+  std::optional<SmallVector<int64_t>> data = sizesOfPlaces(e, depth);
+  if (!data)
+    return e.leave();
   for (auto [i, size] : llvm::enumerate(*data)) {
     if (int64_t(i) < depth)
       rows *= size;
@@ -115,42 +100,35 @@ static LogicalResult expandScatterND(Expander &e) {
     return a == b || ShapedType::isDynamic(a) || ShapedType::isDynamic(b);
   });
   if (!fits)
-    return e.refuse("'updates' has other sizes than 'indices' and 'data' say");
+    return e.leave();
   std::vector<int64_t> targets;
   for (size_t i = 0; i < indices->size(); i += depth) {
     int64_t row = 0;
     for (int64_t j = 0; j < depth; ++j) {
       int64_t index = (*indices)[i + j], size = (*data)[j];
       if (index < -size || index >= size)
-        return e.refuse("index " + Twine(index) + " is none of a dimension of " + Twine(size));
+        return e.leave();
       row = row * size + (index < 0 ? index + size : index);
     }
     targets.push_back(row);
   }
-  FailureOr<Value> written = writeRows(e, e.operand(0), e.operand(2), rows, width, targets);
-  if (failed(written))
-    return failure();
-  e.give(0, e.emit("Reshape", {*written, e.emit("Shape", {e.operand(0)})}));
+  Value written = writeRows(e, e.operand(0), e.operand(2), rows, width, targets);
+  if (!written)
+    return e.leave();
+  e.give(0, e.emit("Reshape", {written, e.emit("Shape", {e.operand(0)})}));
   return success();
 }
 
 static LogicalResult expandScatterElements(Expander &e) {
   std::optional<SmallVector<int64_t>> indices = e.known(1);
-  if (!indices)
-    return refusePlaces(e);
-  FailureOr<SmallVector<int64_t>> data = sizesOfPlaces(e, e.rank(0));
-  if (failed(data))
-    return failure();
+  std::optional<SmallVector<int64_t>> data = sizesOfPlaces(e, e.rank(0));
   SmallVector<int64_t> shape = e.sizes(1);
+  if (!indices || indices->empty() || !data || isReducedBoolean(e))
+    return e.leave();
   int64_t rank = int64_t(data->size()), axis = e.integer("axis", 0);
   if (axis < -rank || axis >= rank || int64_t(shape.size()) != rank || e.sizes(2) != shape)
-    return e.refuse("'axis' = " + Twine(axis) +
-                    " is no axis of the data, or 'indices' and 'updates' have other sizes");
+    return e.leave();
   axis = axis < 0 ? axis + rank : axis;
-  if (indices->empty()) {
-    e.give(0, e.operand(0));
-    return success();
-  }
   std::vector<int64_t> targets;
   SmallVector<int64_t> at(rank, 0);
   int64_t size = (*data)[axis], count = 1;
@@ -158,21 +136,21 @@ static LogicalResult expandScatterElements(Expander &e) {
     count *= all;
   for (int64_t index : *indices) {
     if (index < -size || index >= size)
-      return e.refuse("index " + Twine(index) + " is none of a dimension of " + Twine(size));
+      return e.leave();
     int64_t place = 0;
     for (int64_t d = 0; d < rank; ++d) {
       if (d != axis && at[d] >= (*data)[d])
-        return e.refuse("'indices' goes beyond 'data' along axis " + Twine(d));
+        return e.leave();
       place = place * (*data)[d] + (d != axis ? at[d] : index < 0 ? index + size : index);
     }
     targets.push_back(place);
     for (int64_t d = rank - 1; d >= 0 && ++at[d] == shape[d]; --d)
       at[d] = 0;
   }
-  FailureOr<Value> written = writeRows(e, e.operand(0), e.operand(2), count, 1, targets);
-  if (failed(written))
-    return failure();
-  e.give(0, e.reshape(*written, *data));
+  Value written = writeRows(e, e.operand(0), e.operand(2), count, 1, targets);
+  if (!written)
+    return e.leave();
+  e.give(0, e.reshape(written, *data));
   return success();
 }
 
@@ -233,11 +211,57 @@ static LogicalResult expandTensorScatter(Expander &e) {
   return success();
 }
 
+/// Elements are scattered among zeros. The places are those of the shape that the windows make; what a given shape has
+/// more lies behind.
+static LogicalResult expandMaxUnpool(Expander &e) {
+  std::optional<SmallVector<int64_t>> kernel = e.integers("kernel_shape");
+  int64_t spatial = kernel ? int64_t(kernel->size()) : 0, rank = spatial + 2;
+  SmallVector<int64_t> strides = e.integers("strides").value_or(SmallVector<int64_t>(spatial, 1));
+  SmallVector<int64_t> pads = e.integers("pads").value_or(SmallVector<int64_t>(2 * spatial, 0));
+  if (spatial == 0 || e.rank(0) != rank || e.rank(1) != rank ||
+      int64_t(strides.size()) != spatial || int64_t(pads.size()) != 2 * spatial)
+    return e.refuse("kernel_shape, strides and pads have " + Twine(spatial) + ", " +
+                    Twine(strides.size()) + " and " + Twine(pads.size()) +
+                    " numbers, for an input of rank " + Twine(e.rank(0)) + " and indices of rank " +
+                    Twine(e.rank(1)));
+  for (auto [name, numbers] : {std::pair("kernel_shape", ArrayRef<int64_t>(*kernel)),
+                               std::pair("strides", ArrayRef<int64_t>(strides)),
+                               std::pair("pads", ArrayRef<int64_t>(pads))})
+    for (int64_t number : numbers)
+      if (number > std::numeric_limits<int32_t>::max())
+        return e.refuse(Twine(name) + " has " + Twine(number) + "; at most " +
+                        Twine(std::numeric_limits<int32_t>::max()) + " is supported");
+  // Sizes are (x - 1) * stride + kernel - pads.
+  SmallVector<int64_t> factors{1, 1}, terms{0, 0};
+  for (int64_t i = 0; i < spatial; ++i) {
+    factors.push_back(strides[i]);
+    terms.push_back((*kernel)[i] - strides[i] - pads[i] - pads[spatial + i]);
+    std::optional<int64_t> size = e.size(0, i + 2);
+    if (int64_t left = size.value_or(1) * strides[i] + terms.back(); size && left < 0)
+      return e.refuse("pads " + Twine(pads[i]) + " and " + Twine(pads[spatial + i]) +
+                      " leave a size of " + Twine(left) + "; it must be 0 or more");
+  }
+  Value sizes = e.emit("Shape", {e.operand(0)});
+  sizes = e.emit("Add", {e.emit("Mul", {sizes, e.ints(factors)}), e.ints(terms)});
+  Value count = e.emit("ReduceProd", {sizes}, {e.with("keepdims", int64_t(1))});
+  Value zeros = e.emit("Expand", {e.scalar(0, e.elementType(0)), count});
+  Value written = e.emit("ScatterElements",
+                         {zeros, e.reshape(e.operand(1), {-1}), e.reshape(e.operand(0), {-1})});
+  Value result = e.emit("Reshape", {written, sizes});
+  if (e.has(2)) {
+    SmallVector<int64_t> none(rank, 0);
+    Value more = e.emit("Sub", {e.operand(2), sizes});
+    result = e.emit("Pad", {result, e.concat({e.ints(none), more}, 0)});
+  }
+  e.give(0, result);
+  return success();
+}
+
 void registerScatterExpansions(ExpansionRows &rows) {
-  rows.add<onnx::ScatterNDOp>(
-      {expandScatterND, "indices computed on the device, sizes known only at run time"});
-  rows.add<onnx::ScatterElementsOp>(
-      {expandScatterElements, "indices computed on the device, sizes known only at run time"});
+  rows.add<onnx::ScatterNDOp>({expandScatterND, {}, /*isPartial=*/true});
+  rows.add<onnx::ScatterElementsOp>({expandScatterElements, {}, /*isPartial=*/true});
+  rows.add<onnx::MaxUnpoolOp>(
+      {expandMaxUnpool, "indices read at run time are moved into range, not reported"});
   rows.add<onnx::TensorScatterOp>({expandTensorScatter});
 }
 

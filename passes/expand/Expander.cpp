@@ -141,6 +141,11 @@ Value Expander::cast(Value value, Type element, bool saturates) {
 
 //===-- How it ends ---------------------------------------------------------------------------===//
 
+LogicalResult Expander::leave() {
+  left = true;
+  return failure();
+}
+
 LogicalResult Expander::refuse(const Twine &text) {
   why = text.str();
   return failure();

@@ -80,6 +80,9 @@ public:
 
   //===-- How it ends -----------------------------------------------------------------------------------------===//
 
+  /// The operator stays as it is, which has a lowering; gives failure.
+  llvm::LogicalResult leave();
+  bool isLeft() const { return left; }
   /// Says why this one cannot be written as others; gives failure.
   llvm::LogicalResult refuse(const llvm::Twine &why);
   /// The value of a result; of all that are used one is given.
@@ -97,6 +100,7 @@ private:
   mlir::OpBuilder b;
   mlir::Operation *before; // the last operation in front of what is emitted
   std::string why;
+  bool left = false;
   llvm::SmallVector<std::pair<unsigned, mlir::Value>> given;
 };
 
@@ -105,6 +109,7 @@ using ExpandFunction = llvm::LogicalResult (*)(Expander &);
 struct ExpansionRow {
   ExpandFunction expand = nullptr;
   llvm::StringRef limits = {}; // for the documentation: what is not supported of it
+  bool isPartial = false;      // it may leave the operator, which has a lowering, too
 };
 struct ExpansionModel : ExpansionInterface::FallbackModel<ExpansionModel> {
   ExpansionRow row;
@@ -122,6 +127,6 @@ void registerFourierExpansions(ExpansionRows &rows); // DFT, STFT, windows, MelW
 void registerLossExpansions(ExpansionRows &rows);    // losses
 void registerPositionExpansions(
     ExpansionRows &rows); // AffineGrid, RotaryEmbedding, CenterCropPad, Col2Im, Det
-void registerScatterExpansions(ExpansionRows &rows); // Scatter*, TensorScatter
+void registerScatterExpansions(ExpansionRows &rows); // Scatter*, TensorScatter, MaxUnpool
 
 } // namespace cameo

@@ -11,6 +11,7 @@ void registerElementwiseOperators(LoweringRows &rows);   // unary, binary, casts
 void registerLayoutOperators(LoweringRows &rows);        // transpose, concat, slice, pad ...
 void registerShapeOperators(LoweringRows &rows);         // Shape, Reshape, Constant, Range ...
 void registerGatherOperators(LoweringRows &rows);        // Gather*, OneHot, Trilu and others
+void registerScatterOperators(LoweringRows &rows);       // ScatterElements, ScatterND
 void registerResizeOperators(LoweringRows &rows);        // Resize
 void registerGridSample(LoweringRows &rows);             // GridSample
 void registerRoiOperators(LoweringRows &rows);           // RoiAlign, MaxRoiPool

@@ -15,6 +15,7 @@ void attachLowerings(MLIRContext &context) {
   registerLayoutOperators(rows);
   registerShapeOperators(rows);
   registerGatherOperators(rows);
+  registerScatterOperators(rows);
   registerResizeOperators(rows);
   registerGridSample(rows);
   registerRoiOperators(rows);

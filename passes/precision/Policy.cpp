@@ -179,6 +179,8 @@ void attachPrecisionRoles(MLIRContext &context) {
   rows.add<onnx::ReverseSequenceOp>({Role::Movement});
   rows.add<onnx::RoiAlignOp>(with(&PolicyRow::kept, operand(1), {Role::Full, kRegions}));
   rows.add<onnx::RoundOp>({Role::Elementwise});
+  rows.add<onnx::ScatterElementsOp>({Role::Movement});
+  rows.add<onnx::ScatterNDOp>({Role::Movement});
   rows.add<onnx::SeluOp>({Role::Elementwise});
   rows.add<onnx::ShapeOp>({Role::Movement});
   rows.add<onnx::ShrinkOp>({Role::Elementwise});
@@ -208,10 +210,20 @@ void attachPrecisionRoles(MLIRContext &context) {
   rows.add<onnx::WhereOp>({Role::Movement});
 }
 
+/// A product of a value by itself, and updates that are added to others.
+static bool grows(Operation *op) {
+  if (isa<onnx::MulOp>(op))
+    return op->getOperand(0) == op->getOperand(1);
+  auto reduction = isa<onnx::ScatterElementsOp, onnx::ScatterNDOp>(op)
+                       ? op->getAttrOfType<StringAttr>("reduction")
+                       : StringAttr();
+  return reduction && (reduction.getValue() == "add" || reduction.getValue() == "mul");
+}
+
 const PolicyRow &policyOf(Operation *op) {
-  static constexpr PolicyRow kSquare = {Role::Ranged, kGrows};
-  if (isa<onnx::MulOp>(op) && op->getOperand(0) == op->getOperand(1))
-    return kSquare;
+  static constexpr PolicyRow kGrowing = {Role::Ranged, kGrows};
+  if (grows(op))
+    return kGrowing;
   auto known = dyn_cast<PrecisionInterface>(op);
   return known ? known.policy() : kUnknown;
 }

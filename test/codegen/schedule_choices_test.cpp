@@ -75,6 +75,15 @@ std::string runningSum(int64_t length, StringRef element) {
                              x));
 }
 
+std::string scattered(int64_t length, StringRef element) {
+  std::string x = tensorOf({length}, element);
+  return model(x, x, x,
+               llvm::formatv("  %i = onnx.Cast(%b) {{to = 7 : i64} : ({0}) -> tensor<{1}xi64>\n"
+                             "  %y = onnx.ScatterElements(%a, %i, %b) : ({0}, tensor<{1}xi64>, "
+                             "{0}) -> {0}",
+                             x, length));
+}
+
 std::string pool(int64_t channels, int64_t size, int64_t window, StringRef element) {
   std::string x = tensorOf({1, channels, size, size}, element);
   std::string y = tensorOf({1, channels, size - window + 1, size - window + 1}, element);
@@ -160,6 +169,7 @@ TEST_F(ScheduleChoices, OthersAreAccepted) {
       expectAccepted(unary("Softmax", "{axis = 0 : i64}", {length, 16}, element));
       expectAccepted(unary("Relu", "", {3, length}, element));
       expectAccepted(runningSum(length, element));
+      expectAccepted(scattered(length, element));
     }
   for (const char *element : {"i1", "i8", "f16", "f32", "f64"})
     for (int64_t rows : {1, 3, 8, 100, 512})
@@ -168,7 +178,7 @@ TEST_F(ScheduleChoices, OthersAreAccepted) {
   for (const char *element : kFloats)
     for (int64_t window : {2, 3, 11})
       expectAccepted(pool(64, 56, window, element));
-  for (const char *family : {"rows", "columns", "window", "scan", "transpose", "map"})
+  for (const char *family : {"rows", "columns", "window", "scan", "sort", "transpose", "map"})
     EXPECT_TRUE(families.count(family)) << family;
 }
 

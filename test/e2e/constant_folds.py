@@ -223,7 +223,7 @@ def refusals():
     yield Case("nonzero-scalar", "NonZero", [numpy.array(1, F32)]), f"(NonZero, opset 21): {unsupported}"
     yield Case("gather-beyond", "GatherElements", [drawn((3,)), integers(3)]), "(GatherElements, opset 21)"
     yield Case("scatter-beyond", "ScatterElements", [drawn((3,)), integers(-4), numpy.ones(1, F32)]), \
-        "index -4 is none of a dimension of 3"
+        "index -4 into a dimension of size 3"
 
 
 def check(suite, name, model, feed, outputs, wanted):

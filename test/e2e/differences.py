@@ -252,6 +252,11 @@ def cases():
     yield from sampling_cases()
     yield Difference("Gather, GatherElements, GatherND out of range at run time", "GatherElements",
                      [floats(1, 2, 3, 4), ints(4, -5)], [floats(4, 1)], fixed=False)
+    yield Difference("ScatterElements, ScatterND, MaxUnpool out of range at run time", "ScatterElements",
+                     [floats(1, 2, 3), ints(3, -4), floats(5, 6)], [floats(6, 2, 5)], fixed=False)
+    yield Difference("MaxUnpool with an `output_shape` larger than its windows make", "MaxUnpool",
+                     [floats(1, 2, 3, 4, shape=[1, 1, 2, 2]), ints(5, 7, 13, 15).reshape(1, 1, 2, 2), ints(1, 1, 5, 5)],
+                     "reference", {"kernel_shape": [2, 2], "strides": [2, 2]})
     yield Difference("ReverseSequence of lengths out of range at run time", "ReverseSequence",
                      [floats(1, 2, 3, 4, 5, 6, shape=[3, 2]), ints(4, -1)],
                      [floats(5, 2, 3, 4, 1, 6, shape=[3, 2])], fixed=False)

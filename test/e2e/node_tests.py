@@ -61,8 +61,7 @@ IMPORTED_AS_ANOTHER = {"Upsample"}
 AXES_OPERAND = {"Squeeze": 1, "Unsqueeze": 1, "CumSum": 1, "CumProd": 1, "Pad": 3, "Slice": 3}
 # Operands that must be constants: the tests give them as inputs, which become initializers.
 CONSTANT_OPERANDS = {"DFT": (1, 2), "STFT": (1, 3), "HannWindow": (0,), "HammingWindow": (0,), "BlackmanWindow": (0,),
-                     "MelWeightMatrix": (0, 1, 2, 3, 4), "AffineGrid": (1,), "Col2Im": (1, 2),
-                     "ScatterND": (1,), "ScatterElements": (1,)}
+                     "MelWeightMatrix": (0, 1, 2, 3, 4), "AffineGrid": (1,), "Col2Im": (1, 2)}
 # Operands that decide control flow and positions, as inputs of the tests or computed from them.
 DECIDING_OPERANDS = {"If": (0,), "Loop": (0, 1), "SequenceAt": (1,), "SequenceErase": (1,), "SequenceInsert": (2,),
                      "SplitToSequence": (1,)}

@@ -529,3 +529,4 @@ import row_cases_layout  # noqa: E402
 import row_cases_quantized  # noqa: E402
 import row_cases_recurrent  # noqa: E402
 import row_cases_sampling  # noqa: E402
+import row_cases_sorting  # noqa: E402

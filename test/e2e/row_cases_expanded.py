@@ -1,4 +1,4 @@
-"""Cases of operators that are written as others: transforms, windows, losses, positions, scattered updates."""
+"""Cases of operators that are written as others: transforms, windows, losses, positions, updates of a cache."""
 # SPDX-License-Identifier: Apache-2.0
 import numpy
 
@@ -140,30 +140,7 @@ def determinant(name, version):
     yield Case("alone", [normal(3, 3)])
 
 
-# --- scattered updates
-
-REDUCTIONS = {16: ["add", "mul"], 18: ["add", "mul", "max", "min"]}
-
-
-@operator("ScatterND")
-def scatter_nd(name, version):
-    yield Case("elements", [normal(8), fixed([4], [3], [1], [-1]), normal(4)])
-    yield Case("rows", [normal(4, 3, 2), fixed([0], [2]), normal(2, 3, 2)])
-    yield Case("places", [normal(4, 3, 2), fixed([[0, 1], [3, -1]]), normal(1, 2, 2)])
-    for reduction in REDUCTIONS.get(version, []):
-        yield Case(reduction, [normal(6, 2), fixed([4], [1], [4], [4]), normal(4, 2)], {"reduction": reduction})
-
-
-@operator("ScatterElements")
-def scatter_elements(name, version):
-    yield Case("axis-0", [normal(4, 3), fixed([1, 0, 2], [0, 2, -1]), normal(2, 3)])
-    yield Case("axis-1", [normal(2, 5), fixed([1, 3], [0, 4]), normal(2, 2)], {"axis": 1})
-    yield Case("int32", [whole(0, 9, 3, 3, dtype=I32), Fixed(
-        numpy.array([[0, 1, 2]], I32)), whole(0, 9, 1, 3, dtype=I32)])
-    for reduction in REDUCTIONS.get(version, []):
-        yield Case(reduction, [normal(1, 5), fixed([1, 1, 3, 1]), normal(1, 4)],
-                   {"axis": 1, "reduction": reduction})
-
+# --- updates of a cache
 
 @operator("TensorScatter")
 def tensor_scatter(name, version):

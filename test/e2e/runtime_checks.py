@@ -35,6 +35,7 @@ class Check:
     outputs: int = 1
     opset: int = 21
     output_type: int = TensorProto.FLOAT
+    later_types: list = field(default_factory=list)  # of outputs behind the first, if they differ
     before: list = field(default_factory=list)  # nodes that make its inputs
 
     def model(self):
@@ -49,10 +50,11 @@ class Check:
                 declared.append(helper.make_tensor_value_info(
                     letter, helper.np_dtype_to_tensor_dtype(numpy.dtype(dtype)), dims))
         results = [f"y{i}" for i in range(self.outputs)]
+        kinds = [self.output_type, *(self.later_types or [self.output_type] * (self.outputs - 1))]
         node = helper.make_node(self.operator, names, results, "it", **self.attributes)
         model = helper.make_model(helper.make_graph(
             [*self.before, node], "check", declared,
-            [helper.make_tensor_value_info(name, self.output_type, None) for name in results],
+            [helper.make_tensor_value_info(name, kind, None) for name, kind in zip(results, kinds)],
             weights), opset_imports=[helper.make_opsetid("", self.opset)])
         model.ir_version = 10
         return model
@@ -67,7 +69,7 @@ class Check:
         for name, dtype, value in zip(names, types, given):
             yield name, (numpy.array(value.values, dtype) if isinstance(value, Values)
                          else numpy.asarray(random.uniform(0.5, 2, value), dtype) if dtype is F32
-                         else random.integers(0, 2 if dtype is I64 else 100, value, dtype))
+                         else random.integers(0, 100 if dtype in (I8, U8) else 2, value, dtype))
 
 
 @dataclass
@@ -270,6 +272,14 @@ def cases():
     yield Check("gather-nd", "GatherND", [tensor("N", 3), tensor("M", 1, dtype=I64)],
                 [[2, 3], Values([[1], [1]])],
                 [([[2, 3], Values([[1], [1], [1]])], "batch sizes 2 and 3")], {"batch_dims": 1})
+    yield Check("scatter-elements", "ScatterElements",
+                [tensor("N", "M"), tensor("K", "L", dtype=I64), tensor("P", "Q")], [[3, 2], [3, 2], [3, 2]],
+                [([[3, 2], [4, 2], [4, 2]], "indices have a size of 4, the data of 3"),
+                 ([[3, 2], [3, 2], [3, 1]], "updates have a size of 1; data and indices make it 2"),
+                 ([[3, 0], [3, 2], [3, 2]], "indices into a dimension of size 0")], {"axis": 1})
+    yield Check("scatter-nd", "ScatterND", [tensor("N", "M"), tensor("K", 1, dtype=I64), tensor("P", "Q")],
+                [[2, 3], given([1], [0]), [2, 3]],
+                [([[2, 3], given([1], [0]), [2, 2]], "updates have a size of 2; data and indices make it 3")])
     yield Check("reverse-sequence-count", "ReverseSequence",
                 [tensor("T", "N"), tensor("L", dtype=I64)], [[3, 2], given(3, 1)],
                 [([[3, 2], given(3, 1, 2)], "sequence_lens holds 3 lengths for 2 sequences")])

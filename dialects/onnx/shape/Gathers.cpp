@@ -1,5 +1,5 @@
 // Shapes of operators whose elements are found by other elements or by their own place: Gather,
-// GatherElements, GatherND, ReverseSequence, OneHot, EyeLike, Trilu.
+// GatherElements, GatherND, ScatterElements, ScatterND, ReverseSequence, OneHot, EyeLike, Trilu.
 //
 // Indices and lengths that are known are held against the size that they are of.
 //
@@ -125,18 +125,14 @@ static FailureOr<Sizes> hostGather(Shapes &shapes, Operation *op, unsigned) {
   });
 }
 
-static FailureOr<Sizes> inferGatherElements(Shapes &shapes, Operation *op) {
-  SizeBuilder &s = shapes.sizes;
-  Sizes data = shapes.of(op, 0), indices = shapes.of(op, 1);
-  FailureOr<int64_t> axis =
-      normalizedAxis(s, op, cast<GatherElementsOp>(op).getAxis(), data.size());
-  if (failed(axis))
-    return failure();
+/// Refuses or checks indices along `axis` that are not of the data's rank, or beyond its other sizes.
+static LogicalResult checkIndexSizes(SizeBuilder &s, Operation *op, const Sizes &data,
+                                     const Sizes &indices, int64_t axis) {
   if (indices.size() != data.size())
     return s.refuse(op, "indices have rank " + Twine(indices.size()) + ", the data rank " +
                             Twine(data.size()) + "; both need one rank");
   for (auto [i, size] : llvm::enumerate(data)) {
-    if (static_cast<int64_t>(i) == *axis || indices[i] == size)
+    if (static_cast<int64_t>(i) == axis || indices[i] == size)
       continue;
     OpFoldResult outside = s.less(size, indices[i]);
     if (failed(s.check(op, s.equal(outside, s.index(0)),
@@ -144,7 +140,16 @@ static FailureOr<Sizes> inferGatherElements(Shapes &shapes, Operation *op) {
                        indices[i], size)))
       return failure();
   }
-  if (failed(checkIndices(shapes, op, data[*axis], indices)))
+  return success();
+}
+
+static FailureOr<Sizes> inferGatherElements(Shapes &shapes, Operation *op) {
+  SizeBuilder &s = shapes.sizes;
+  Sizes data = shapes.of(op, 0), indices = shapes.of(op, 1);
+  FailureOr<int64_t> axis =
+      normalizedAxis(s, op, cast<GatherElementsOp>(op).getAxis(), data.size());
+  if (failed(axis) || failed(checkIndexSizes(s, op, data, indices, *axis)) ||
+      failed(checkIndices(shapes, op, data[*axis], indices)))
     return failure();
   return indices;
 }
@@ -174,6 +179,71 @@ static FailureOr<Sizes> inferGatherND(Shapes &shapes, Operation *op) {
     if (failed(checkIndices(shapes, op, data[batches + i], result, i, *depth)))
       return failure();
   return result;
+}
+
+//===-- Scatter* ------------------------------------------------------------------------------===//
+
+/// Refuses or checks how many places there are, and how many updates: their numbers are sorted as such of 32 bits.
+static LogicalResult checkUpdates(SizeBuilder &s, Operation *op, StringRef reduction,
+                                  OpFoldResult places, OpFoldResult count) {
+  if (reduction != "none" && elementType(op->getOperand(0)).isInteger(1))
+    return s.refuse(op, "reduction '" + reduction +
+                            "' of booleans; nearest supported: the same of uint8, between Casts");
+  OpFoldResult most = s.index(std::numeric_limits<int32_t>::max());
+  for (auto [noun, number] : {std::pair("places", places), std::pair("updates", count)})
+    if (failed(s.check(op, s.equal(s.less(most, number), s.index(0)),
+                       "{0} " + Twine(noun) + "; at most {1} are supported", number, most)))
+      return failure();
+  return success();
+}
+
+static LogicalResult checkSameSizes(SizeBuilder &s, Operation *op, const Sizes &updates,
+                                    const Sizes &wanted) {
+  if (updates.size() != wanted.size())
+    return s.refuse(op, "updates have rank " + Twine(updates.size()) + "; they must have " +
+                            Twine(wanted.size()));
+  for (auto [size, other] : llvm::zip(updates, wanted))
+    if (failed(s.check(op, s.equal(size, other),
+                       "updates have a size of {0}; data and indices make it {1}", size, other)))
+      return failure();
+  return success();
+}
+
+static FailureOr<Sizes> inferScatterElements(Shapes &shapes, Operation *op) {
+  SizeBuilder &s = shapes.sizes;
+  Sizes data = shapes.of(op, 0), indices = shapes.of(op, 1);
+  auto scatter = cast<ScatterElementsOp>(op);
+  FailureOr<int64_t> axis = normalizedAxis(s, op, scatter.getAxis(), data.size());
+  if (failed(axis) || failed(checkIndexSizes(s, op, data, indices, *axis)) ||
+      failed(checkSameSizes(s, op, shapes.of(op, 2), indices)) ||
+      failed(checkUpdates(s, op, scatter.getReduction(), s.product(data), s.product(indices))) ||
+      failed(checkIndices(shapes, op, data[*axis], indices)))
+    return failure();
+  return data;
+}
+
+static FailureOr<Sizes> inferScatterND(Shapes &shapes, Operation *op) {
+  SizeBuilder &s = shapes.sizes;
+  Sizes data = shapes.of(op, 0), indices = shapes.of(op, 1);
+  if (indices.empty())
+    return s.refuse(op, "indices have rank 0; they need 1 or more");
+  std::optional<int64_t> depth = getConstantIntValue(indices.back());
+  if (!depth)
+    return s.refuse(op, "the last size of indices is known only at run time; nearest supported: "
+                        "a fixed last size");
+  if (*depth < 1 || *depth > int64_t(data.size()))
+    return s.refuse(op, Twine(*depth) + " indices a place do not fit data of rank " +
+                            Twine(data.size()));
+  Sizes lists(indices.begin(), indices.end() - 1), wanted(lists);
+  wanted.append(data.begin() + *depth, data.end());
+  OpFoldResult places = s.product(ArrayRef(data).take_front(*depth));
+  if (failed(checkSameSizes(s, op, shapes.of(op, 2), wanted)) ||
+      failed(checkUpdates(s, op, cast<ScatterNDOp>(op).getReduction(), places, s.product(lists))))
+    return failure();
+  for (int64_t i = 0; i < *depth; ++i)
+    if (failed(checkIndices(shapes, op, data[i], lists, i, *depth)))
+      return failure();
+  return data;
 }
 
 //===-- ReverseSequence -----------------------------------------------------------------------===//
@@ -258,6 +328,8 @@ void registerGatherRules(ShapeRows &rows) {
   rows.add<GatherOp>(fromShapes<inferGather>, hostGather);
   rows.add<GatherElementsOp>(fromShapes<inferGatherElements>);
   rows.add<GatherNDOp>(fromShapes<inferGatherND>);
+  rows.add<ScatterElementsOp>(fromShapes<inferScatterElements>);
+  rows.add<ScatterNDOp>(fromShapes<inferScatterND>);
   rows.add<ReverseSequenceOp>(fromSizes<inferReverseSequence>);
   rows.add<OneHotOp>(fromShapes<inferOneHot>);
   rows.add<EyeLikeOp>(fromSizes<inferEyeLike>);

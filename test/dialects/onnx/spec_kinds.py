@@ -427,7 +427,7 @@ def one_number(operator, case, array):
 
 def indices_input(operator, case, array):
     most = max(case.inputs[0].shape)
-    for value in (most, -most - 1):
+    for value in (most, -most - 1) if array.size else ():
         yield numpy.full_like(array, value), True
 
 

@@ -41,7 +41,7 @@ EXCEPTIONS = {
         "the specification gives no range; ONNX Runtime asks for positive numbers",
     r"MaxRoiPool-\d+-spatial_scale-(nan|-1\.0|0\.0)":
         "the specification gives no range; ONNX Runtime asks for a positive number",
-    r"Gather(Elements|ND)?-\d+-indices-.*-given":
+    r"(Gather|(Gather|Scatter)(Elements|ND))-\d+-indices-.*-given":
         "indices that only a run knows are moved into range: docs/onnx.md, operators.md",
     r"RoiAlign-\d+-batch_indices-.*-given":
         "images that only a run knows are moved into range: docs/onnx.md, operators.md",

@@ -1,0 +1,38 @@
+"""How operators that write at computed places are drawn for a random model."""
+# SPDX-License-Identifier: Apache-2.0
+from fuzz_graphs import F32, F64, I32, I64
+from fuzz_operators import operator
+
+
+def scattered_places(g, size, shape):
+    """Constants, or computed from an input."""
+    if g.chance(0.3):
+        return g.constant(g.random.integers(-size, size, shape).astype(I64))
+    g.add("Mod", [g.input(I64, shape), g.ints(size)], shape)
+    return g.values[-1]
+
+
+def reduction(g):
+    first = {"add": 16, "mul": 16, "max": 18, "min": 18}
+    name = g.choose(("none", "none", *first))
+    return {} if name == "none" or g.opset < first[name] else {"reduction": name}
+
+
+@operator("ScatterND")
+def scatter_nd(g, name):
+    dtype, count, size, width = g.choose((F32, I64)), g.integer(1, 9), g.integer(1, 5), g.integer(1, 4)
+    places = scattered_places(g, size, (count, 1))
+    data, updates = g.weight(dtype, [size, width]), g.input(dtype, (count, width))
+    if g.chance(0.5):
+        data = g.input(dtype, (size, width))
+    g.add(name, [data, places, updates], (size, width), **reduction(g))
+
+
+@operator("ScatterElements")
+def scatter_elements(g, name):
+    dtype, rows, size, count = g.choose((F32, F64, I32)), g.integer(1, 4), g.integer(1, 5), g.integer(1, 7)
+    axis = g.choose((0, 1, -1))
+    data = (size, rows) if axis == 0 else (rows, size)
+    given = (count, g.integer(1, rows)) if axis == 0 else (g.integer(1, rows), count)
+    places = scattered_places(g, size, given)
+    g.add(name, [g.input(dtype, data), places, g.input(dtype, given)], data, axis=axis, **reduction(g))
