@@ -7,6 +7,8 @@
 #include "dialects/onnx/shape/Reductions.h"
 #include "passes/linalg/Families.h"
 #include "passes/linalg/Generics.h"
+#include "passes/linalg/Indexing.h"
+#include "passes/linalg/Scanning.h"
 
 using namespace mlir;
 
@@ -283,6 +285,42 @@ template <bool isMax> static LogicalResult lowerArg(Operation *op, Lowering &l) 
 
 //===-- CumSum, CumProd -----------------------------------------------------------------------===//
 
+/// A scan of [outer, length, inner] along few long lines, by many blocks.
+static Value lowerLongScan(Operation *op, Lowering &l, kernel::CombineKind kind, const Lowered &x) {
+  Type type = x.elementType, compute = accumulatorType(type);
+  bool isReverse = intAttribute(op, "reverse", 0) != 0;
+  bool isExclusive = intAttribute(op, "exclusive", 0) != 0;
+  // The number of an element in the order of the scan.
+  auto numberOf = [&](OpBuilder &b, Location loc, Value place) {
+    IndexMath math(b, loc);
+    return isReverse ? math.sub(math.sub(math.of(x.sizes[1]), b.getIndexAttr(1)), place) : place;
+  };
+  RunningTotals totals = runningTotals(
+      l, op->getLoc(), kind, x.sizes, compute, [&](OpBuilder &b, Location loc, ValueRange at) {
+        Value place = numberOf(b, loc, at[1]);
+        Value element = IndexMath(b, loc).element(x, ValueRange{at[0], place, at[2]});
+        return widen(b, loc, element, type, compute);
+      });
+  return l.build.compute(
+      op->getLoc(), x.sizes, type, [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
+        IndexMath math(b, loc);
+        Value number = numberOf(b, loc, at[1]);
+        auto totalAt = [&](OpBuilder &b, Location loc, Value last) {
+          return widen(b, loc, totals.at(b, loc, ValueRange{at[0], last, at[2]}), compute, type);
+        };
+        if (!isExclusive)
+          return totalAt(b, loc, number);
+        return math.choose(
+            math.compare(arith::CmpIPredicate::eq, number, b.getIndexAttr(0)),
+            [&](OpBuilder &b, Location loc) {
+              return scalarConstant(b, loc, type, kind == kernel::CombineKind::Mul ? 1 : 0);
+            },
+            [&](OpBuilder &b, Location loc) {
+              return totalAt(b, loc, IndexMath(b, loc).sub(number, b.getIndexAttr(1)));
+            });
+      });
+}
+
 template <kernel::CombineKind kind> static LogicalResult lowerScan(Operation *op, Lowering &l) {
   FailureOr<onnx::ScanShape> shape = onnx::inferScan(l.shapes, op);
   if (failed(shape))
@@ -299,6 +337,14 @@ template <kernel::CombineKind kind> static LogicalResult lowerScan(Operation *op
   }
   Lowered flat = l.build.reshape(op->getLoc(), x, sizes);
   Type type = x.elementType, compute = accumulatorType(type);
+  std::optional<int64_t> lines = getConstantIntValue(l.plan.mul(sizes[0], sizes[2]));
+  bool isLong = getConstantIntValue(sizes[1]).value_or(0) >= kLongScan && lines &&
+                *lines <= kFewScans && compute.getIntOrFloatBitWidth() >= 32;
+  if (isLong) {
+    Value result = lowerLongScan(op, l, kind, flat);
+    l.define(op, 0, l.build.reshape(op->getLoc(), Lowered{result, sizes, type}, x.sizes));
+    return success();
+  }
   Value result = l.build.dispatch(
       op->getLoc(), OutputSpec{sizes, type}, [&](OpBuilder &b, Location loc, ValueRange inits) {
         AffineMap identity = identityMap(b.getContext(), 3);

@@ -518,6 +518,12 @@ def cumsum(name, version):
     yield Case("long", [uniform(0.9, 1.1, 2, 600), scalar(1, I64)])
     yield Case("long-reverse", [uniform(0.9, 1.1, 100, 3), scalar(0, I64)], {"reverse": 1})
     yield Case("long-exclusive", [uniform(0.9, 1.1, 1, 64), scalar(1, I64)], {"exclusive": 1})
+    # By several blocks, in runs of which the last one is not whole.
+    few = uniform(0.999, 1.001, 2, 9000)
+    yield Case("very-long", [few, scalar(1, I64)])
+    yield Case("very-long-reverse", [few.T.copy(), scalar(0, I64)], {"reverse": 1})
+    yield Case("very-long-exclusive", [few, scalar(1, I64)], {"exclusive": 1, "reverse": 1})
+    yield Case("very-long-int32", [whole(0, 9, 8192, dtype=I32), scalar(0, I64)], {"exclusive": 1})
     yield Case("first-axis", [normal(3, 20), scalar(0, I32)])
     yield Case("exclusive", [normal(3, 20), scalar(-1, I64)], {"exclusive": 1})
     yield Case("reverse", [normal(3, 20), scalar(1, I64)], {"reverse": 1, "exclusive": 1})
