@@ -188,12 +188,12 @@ def ReportUnsupported : Pass<"cameo-report-unsupported", "::mlir::func::FuncOp">
     line: the nodes, the reason with value and limit, and the nearest supported form.
 
     ```mlir
-    %0 = onnx.NonZero(%x) : (tensor<4xf32>) -> tensor<1x?xi64>
+    %0 = onnx.Bernoulli(%x) : (tensor<4xf32>) -> tensor<4xf32>
     ```
     ==>
     ```
     error: unsupported: 1 node cannot be compiled
-    note: node 'mask' (NonZero): the operator is not supported; nearest supported: operands that are constants, or Where, which keeps the size
+    note: node 'mask' (Bernoulli): the operator is not supported; nearest supported: an input of the model that holds the random numbers
     ```
   }];
 }

@@ -17,16 +17,12 @@ void attachNearestForms(MLIRContext &context) {
   OperatorRows<NearestFormModel> rows(context);
   rows.add<BernoulliOp, MultinomialOp, RandomNormalOp, RandomNormalLikeOp, RandomUniformOp,
            RandomUniformLikeOp>("an input of the model that holds the random numbers");
-  rows.add<CompressOp, NonZeroOp>("operands that are constants, or Where, which keeps the size");
   rows.add<IfOp>(
       "a condition that is a constant or known from shapes, or Where on the results of both");
   rows.add<ImageDecoderOp, RegexFullMatchOp, StringConcatOp, StringNormalizerOp, StringSplitOp,
            TfIdfVectorizerOp>("the same done before the model, which takes tensors of numbers");
   rows.add<NonMaxSuppressionOp>(
       "operands that are constants, or boxes and scores as outputs, chosen among after the model");
-  rows.add<TopKOp>("operands that are constants, or ArgMax and ReduceMax, for k = 1");
-  rows.add<UniqueOp>(
-      "operands that are constants, or OneHot and ReduceMax, for integers of a known range");
 }
 
 } // namespace cameo::onnx

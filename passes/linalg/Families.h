@@ -12,6 +12,7 @@ void registerLayoutOperators(LoweringRows &rows);        // transpose, concat, s
 void registerShapeOperators(LoweringRows &rows);         // Shape, Reshape, Constant, Range ...
 void registerGatherOperators(LoweringRows &rows);        // Gather*, OneHot, Trilu and others
 void registerScatterOperators(LoweringRows &rows);       // ScatterElements, ScatterND
+void registerSelectionOperators(LoweringRows &rows);     // TopK, NonZero, Compress, Unique
 void registerResizeOperators(LoweringRows &rows);        // Resize
 void registerGridSample(LoweringRows &rows);             // GridSample
 void registerRoiOperators(LoweringRows &rows);           // RoiAlign, MaxRoiPool

@@ -23,6 +23,7 @@ void PlanSizes::begin(Location loc) {
   inputs.clear();
   ofResults.clear();
   decidedSizes.clear();
+  counts.clear();
   forget();
 }
 
@@ -47,6 +48,13 @@ onnx::Sizes PlanSizes::fetch(Value tensor, int64_t count, bool real) {
   return sizes;
 }
 
+void PlanSizes::setCount(Operation *op, Value tensor) {
+  auto number =
+      b.create<rt::FetchOp>(location(), TypeRange{b.getI64Type()}, tensor, b.getI64Type());
+  counts[op] =
+      b.create<arith::IndexCastOp>(location(), b.getIndexType(), number.getValues().front());
+}
+
 StringAttr PlanSizes::nameOf(OpFoldResult ofr) const {
   auto value = dyn_cast_if_present<Value>(ofr);
   return value ? names.lookup(value) : StringAttr();
@@ -54,7 +62,8 @@ StringAttr PlanSizes::nameOf(OpFoldResult ofr) const {
 
 bool PlanSizes::isSize(OpFoldResult given) const {
   auto value = dyn_cast_if_present<Value>(given);
-  return value && (value.getDefiningOp<tensor::DimOp>() || decidedSizes.contains(value));
+  return value && (value.getDefiningOp<tensor::DimOp>() || decidedSizes.contains(value) ||
+                   llvm::is_contained(llvm::make_second_range(counts), value));
 }
 
 Value PlanSizes::value(OpFoldResult ofr) {

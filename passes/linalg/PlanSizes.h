@@ -35,6 +35,9 @@ public:
     ofResults[{result, dim}] = size;
     decidedSizes.insert(size);
   }
+  mlir::OpFoldResult counted(mlir::Operation *op) override { return counts.lookup(op); }
+  /// Reads what `counted` gives for the operator from a tensor of the plan, of one number (i64).
+  void setCount(mlir::Operation *op, mlir::Value tensor);
   mlir::StringAttr nameOf(mlir::OpFoldResult value) const override;
 
   /// The i1 of a condition.
@@ -61,6 +64,7 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> inputs;
   llvm::DenseMap<std::pair<mlir::Value, unsigned>, mlir::Value> ofResults;
   llvm::DenseSet<mlir::Value> decidedSizes;
+  llvm::DenseMap<mlir::Operation *, mlir::Value> counts;
 };
 
 } // namespace cameo

@@ -16,6 +16,7 @@ void attachLowerings(MLIRContext &context) {
   registerShapeOperators(rows);
   registerGatherOperators(rows);
   registerScatterOperators(rows);
+  registerSelectionOperators(rows);
   registerResizeOperators(rows);
   registerGridSample(rows);
   registerRoiOperators(rows);

@@ -439,7 +439,7 @@ void attachNumberBounds(MLIRContext &context) {
   rows.add<onnx::ReshapeOp, onnx::FlattenOp, onnx::SqueezeOp, onnx::UnsqueezeOp, onnx::TransposeOp>(
       first);
   rows.add<onnx::ExpandOp, onnx::TileOp, onnx::SliceOp, onnx::SplitOp, onnx::GatherOp,
-           onnx::GatherElementsOp, onnx::GatherNDOp>(first);
+           onnx::GatherElementsOp, onnx::GatherNDOp, onnx::CompressOp>(first);
   rows.add<onnx::IdentityOp, onnx::DropoutOp, onnx::DepthToSpaceOp, onnx::SpaceToDepthOp,
            onnx::ReverseSequenceOp>(first);
   rows.add<onnx::MaxPoolOp, onnx::GlobalMaxPoolOp, onnx::GlobalAveragePoolOp, onnx::ReduceMaxOp,

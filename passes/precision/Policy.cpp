@@ -87,6 +87,7 @@ void attachPrecisionRoles(MLIRContext &context) {
   rows.add<onnx::CeilOp>({Role::Elementwise});
   rows.add<onnx::CeluOp>({Role::Elementwise});
   rows.add<onnx::ClipOp>(with(&PolicyRow::bounds, operand(1) | operand(2), {Role::Elementwise}));
+  rows.add<onnx::CompressOp>({Role::Movement});
   rows.add<onnx::ConcatOp>({Role::Movement});
   rows.add<onnx::ConstantOfShapeOp>({Role::Full, kMade});
   rows.add<onnx::ConvOp>({Role::Product});
@@ -151,6 +152,7 @@ void attachPrecisionRoles(MLIRContext &context) {
   rows.add<onnx::ModOp>({Role::Full, kSensitive});
   rows.add<onnx::MulOp>({Role::Elementwise});
   rows.add<onnx::NegOp>({Role::Elementwise});
+  rows.add<onnx::NonZeroOp>({Role::Full, kSensitive});
   rows.add<onnx::OneHotOp>({Role::Movement});
   rows.add<onnx::PReluOp>({Role::Elementwise});
   rows.add<onnx::PadOp>(with(&PolicyRow::bounds, operand(2), {Role::Movement}));
@@ -204,8 +206,10 @@ void attachPrecisionRoles(MLIRContext &context) {
   rows.add<onnx::TanhOp>(settles({Role::Elementwise}));
   rows.add<onnx::ThresholdedReluOp>({Role::Elementwise});
   rows.add<onnx::TileOp>({Role::Movement});
+  rows.add<onnx::TopKOp>({Role::Movement});
   rows.add<onnx::TransposeOp>({Role::Movement});
   rows.add<onnx::TriluOp>({Role::Movement});
+  rows.add<onnx::UniqueOp>({Role::Full, kSensitive});
   rows.add<onnx::UnsqueezeOp>({Role::Movement});
   rows.add<onnx::WhereOp>({Role::Movement});
 }

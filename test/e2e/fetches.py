@@ -146,6 +146,31 @@ def of_products():
         [{"x": numpy.float32([x])} for x in ([1, 2, 1, 1], [0, 1, 1, 2], [-5, 1, 1, 1])]
 
 
+def chosen(operator):
+    """How many are chosen, and what becomes of them."""
+    g = Graph()
+    x = g.input("x", FLOAT, ["N", 4])
+    feeds = [{"x": rows(n)} for n in (6, 1, 0, 500)] + [{"x": -abs(rows(6))}]
+    best = g.add("ReduceMax", x, g.ints(1), keepdims=0)
+    above = g.add("Greater", best, g.array(numpy.float32(0.8)))
+    if operator == "NonZero":
+        places = g.add("Transpose", g.add("NonZero", g.add("Greater", x, g.array(numpy.float32(0.8)))), perm=[1, 0])
+        y = g.add("GatherND", x, places)
+        count = g.add("Cast", g.add("Shape", y), to=FLOAT)
+        return g.model(y, count, g.add("Cast", places, to=FLOAT)), [feed for feed in feeds if len(feed["x"])]
+    if operator == "Compress":
+        y = g.add("Compress", x, above, axis=0)
+        return g.model(g.add("Exp", y), g.add("MatMul", y, g.array(rows(4, 3)))), feeds
+    if operator == "TopK":
+        count = g.add("Reshape", g.add("ReduceSum", g.add("Cast", above, to=TensorProto.INT64), keepdims=0), g.ints(1))
+        y, i = g.add("TopK", best, count, outputs=2)
+        return g.model(y, g.add("Gather", x, i), g.add("Cast", i, to=FLOAT)), [feed for feed in feeds if len(feed["x"])]
+    tens = g.add("Cast", g.add("Mul", x, g.array(numpy.float32(3))), to=TensorProto.INT64)
+    y, first, inverse, counts = g.add("Unique", tens, outputs=4, sorted=int(operator == "Unique"))
+    return g.model(*(g.add("Cast", value, to=FLOAT) for value in (y, first, inverse, counts))), \
+        [feed for feed in feeds if len(feed["x"])]
+
+
 def updated():
     """Values of one part are written over, or handed on, in the next."""
     g = Graph()
@@ -166,6 +191,8 @@ def cases():
     for operator in ("Expand", "Tile", "Pad", "ConstantOfShape", "Resize", "Reshape"):
         yield f"shape-{operator}", shaped(operator)
     yield "one-hot", one_hot()
+    for operator in ("NonZero", "Compress", "TopK", "Unique", "Unique-unsorted"):
+        yield f"chosen-{operator.lower()}", chosen(operator)
     for times in (1, 2, 4):
         yield f"sequence-{times}", in_sequence(times)
     yield "products", of_products()

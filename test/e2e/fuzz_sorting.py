@@ -1,6 +1,6 @@
-"""How operators that write at computed places are drawn for a random model."""
+"""How operators that write at computed places, sort or choose are drawn for a random model."""
 # SPDX-License-Identifier: Apache-2.0
-from fuzz_graphs import F32, F64, I32, I64
+from fuzz_graphs import F32, F64, I32, I64, Redraw
 from fuzz_operators import operator
 
 
@@ -36,3 +36,14 @@ def scatter_elements(g, name):
     given = (count, g.integer(1, rows)) if axis == 0 else (g.integer(1, rows), count)
     places = scattered_places(g, size, given)
     g.add(name, [g.input(dtype, data), places, g.input(dtype, given)], data, axis=axis, **reduction(g))
+
+
+@operator("TopK")
+def top_k(g, name):
+    if g.opset < 11:
+        raise Redraw()
+    x = g.pick(lambda v: v.dtype in (F32, F64, I32, I64) and v.rank and any(
+        isinstance(dim, int) and 0 < dim < 40 for dim in v.dims))
+    axis = g.choose([i for i, dim in enumerate(x.dims) if isinstance(dim, int) and 0 < dim < 40])
+    k = g.integer(0, x.dims[axis])
+    g.add(name, [x, g.ints(k)], (*x.dims[:axis], k, *x.dims[axis + 1:]), outputs=2, axis=axis, largest=g.integer(0, 1))

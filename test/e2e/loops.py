@@ -337,7 +337,7 @@ def refusals():
     # What several graphs have is told at once.
     yield "several", model([loop("n17", "", ["x"], ["h"], grows), *sequence,
                             node("SequenceAt", ["l", "n3"], "g"), node("Add", ["g", "h"], "a"),
-                            node("NonZero", ["a"], "z"), node("Cast", ["z"], "y", to=FLOAT)]), \
+                            node("Bernoulli", ["a"], "y")]), \
         "3 nodes cannot be compiled"
     # Bodies that do not fit.
     fit = body(step())

@@ -324,7 +324,8 @@ def expected(model, feed):
 # Operators whose results have one right value: it is moved, or rounded once.
 EXACT = {"Cast", "CastLike", "Concat", "Expand", "Flatten", "Gather", "GatherElements", "GatherND", "Identity", "Pad",
          "Reshape", "Slice", "SpaceToDepth", "DepthToSpace", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze",
-         "Where", "Neg", "Abs", "Relu", "Max", "Min", "MaxPool", "ReduceMax", "ReduceMin"}
+         "Where", "Neg", "Abs", "Relu", "Max", "Min", "MaxPool", "ReduceMax", "ReduceMin", "TopK", "NonZero", "Compress",
+         "Unique"}
 
 
 def is_exact(model):

@@ -8,7 +8,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 F16, F32, F64 = numpy.float16, numpy.float32, numpy.float64
-I8, U8, I32, I64 = numpy.int8, numpy.uint8, numpy.int32, numpy.int64
+I8, U8, I32, I64, BOOL = numpy.int8, numpy.uint8, numpy.int32, numpy.int64, numpy.bool_
 CASES = {}
 random = numpy.random.default_rng(1)  # reseeded before each row
 

@@ -1,8 +1,8 @@
-"""Cases of operators that write at computed places."""
+"""Cases of operators that write at computed places, sort, or choose what a run finds."""
 # SPDX-License-Identifier: Apache-2.0
 import numpy
 
-from row_cases import F16, F64, I32, I64, Case, Fixed, fixed, normal, operator, whole
+from row_cases import BOOL, F16, F32, F64, I32, I64, U8, Case, Fixed, fixed, normal, operator, whole
 
 # --- scattered updates
 
@@ -65,3 +65,74 @@ def max_unpool(name, version):
     yield case("padded", normal(1, 1, 3, 5), 4 * 8, kernel_shape=[2, 2], strides=[2, 2], pads=[1, 1, 1, 1])
     yield case("line", normal(2, 1, 6), 2 * 13, kernel_shape=[3], strides=[2])
     yield case("float64", normal(1, 1, 2, 2, dtype=F64), 16, kernel_shape=[2, 2], strides=[2, 2])
+
+
+# --- order
+
+@operator("TopK")
+def top_k(name, version):
+    values = whole(-3, 4, 3, 9, dtype=F32)  # many are equal
+
+    def case(label, x, k, **attributes):
+        if version == 1:
+            return Case(label, [x], {"k": int(k[0]), **attributes}, 2)
+        return Case(label, [x, Fixed(numpy.array(k, I64))], attributes, 2)
+
+    yield case("last", values, [4])
+    yield case("axis-0", values, [2], axis=0)
+    yield case("middle", normal(2, 7, 3), [5], axis=1)
+    yield case("all", normal(2, 40), [40])
+    yield case("few-of-many", normal(1, 5000), [3])
+    yield case("most-of-many", normal(2, 4099), [4000])
+    if version < 10:
+        return
+    yield Case("k-at-run-time", [values, numpy.array([3], I64)], {}, 2)
+    yield case("none", values, [0])
+    if version < 11:
+        return
+    for largest in (0, 1):
+        yield case(f"largest-{largest}", whole(-3, 4, 4, 12, dtype=F32), [6], largest=largest)
+        yield case(f"int64-{largest}", whole(-2**62, 2**62, 2, 30), [7], largest=largest)
+        yield case(f"float64-{largest}", normal(3, 20, dtype=F64), [5], largest=largest)
+    yield case("int64-many", whole(-9, 9, 2500), [2500], axis=0, largest=0)
+    yield case("int32", whole(-2**31, 2**31 - 1, 3, 15, dtype=I32), [6], axis=-1)
+
+
+# --- choices
+
+@operator("NonZero")
+def non_zero(name, version):
+    yield Case("matrix", [whole(0, 2, 5, 6, dtype=F32)])
+    yield Case("list", [whole(0, 3, 17)])
+    yield Case("booleans", [whole(0, 2, 2, 3, 4, dtype=BOOL)])
+    yield Case("nothing", [numpy.zeros((3, 4), F32)])
+    yield Case("everything", [numpy.ones((3, 4), I32)])
+    yield Case("empty", [numpy.zeros((0, 4), F32)])
+    yield Case("numbers", [numpy.array([0.0, -0.0, numpy.nan, 1e-45, -1], F32)])
+    yield Case("many", [whole(0, 3, 3, 1500, dtype=F32)])
+
+
+@operator("Compress")
+def compress(name, version):
+    yield Case("flat", [normal(3, 4), whole(0, 2, 12, dtype=BOOL)])
+    yield Case("axis-0", [normal(6, 3), whole(0, 2, 6, dtype=BOOL)], {"axis": 0})
+    yield Case("axis-1", [normal(2, 7, 3), whole(0, 2, 7, dtype=BOOL)], {"axis": 1})
+    yield Case("short", [normal(3, 4), whole(0, 2, 5, dtype=BOOL)])
+    yield Case("nothing", [normal(3, 4), numpy.zeros(3, BOOL)], {"axis": 0})
+    yield Case("many", [normal(3000), whole(0, 2, 3000, dtype=BOOL)])
+    if version >= 11:
+        yield Case("axis-from-the-end", [normal(2, 7), whole(0, 2, 7, dtype=BOOL)], {"axis": -1})
+
+
+@operator("Unique")
+def unique(name, version):
+    for ordered in (1, 0):
+        attributes = {"sorted": ordered}
+        yield Case(f"flat-{ordered}", [whole(0, 6, 4, 5, dtype=F32)], attributes, 4)
+        yield Case(f"int64-{ordered}", [whole(-3, 4, 30)], attributes, 4)
+        yield Case(f"axis-0-{ordered}", [whole(0, 2, 12, 3, dtype=F32)], {"axis": 0, **attributes}, 4)
+        yield Case(f"axis-1-{ordered}", [whole(0, 2, 2, 9, 2)], {"axis": 1, **attributes}, 4)
+        yield Case(f"many-{ordered}", [whole(0, 700, 3000, dtype=F32)], attributes, 4)
+    yield Case("alone", [normal(12)])
+    yield Case("bytes", [whole(0, 200, 60, dtype=U8)], {}, 4)
+    yield Case("one", [normal(1, 1)], {}, 4)

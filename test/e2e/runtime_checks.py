@@ -280,6 +280,14 @@ def cases():
     yield Check("scatter-nd", "ScatterND", [tensor("N", "M"), tensor("K", 1, dtype=I64), tensor("P", "Q")],
                 [[2, 3], given([1], [0]), [2, 3]],
                 [([[2, 3], given([1], [0]), [2, 2]], "updates have a size of 2; data and indices make it 3")])
+    yield Check("top-k", "TopK", [tensor("N", "M"), tensor(1, dtype=I64)], [[2, 5], given(3)],
+                [([[2, 5], given(6)], "k is 6, along an axis of 5 elements"),
+                 ([[2, 5], given(-1)], "k is -1; it must be 0 or more")], outputs=2,
+                later_types=[TensorProto.INT64])
+    yield Check("top-k-of-constant", "TopK", [tensor("N", "M"), ints(3)], [[2, 5]],
+                [([[2, 2]], "k is 3, along an axis of 2 elements")], outputs=2, later_types=[TensorProto.INT64])
+    yield Check("compress", "Compress", [tensor("N"), tensor("M", dtype=numpy.bool_)], [[5], [4]],
+                [([[5], [6]], "a condition of 6 elements for 5")])
     yield Check("reverse-sequence-count", "ReverseSequence",
                 [tensor("T", "N"), tensor("L", dtype=I64)], [[3, 2], given(3, 1)],
                 [([[3, 2], given(3, 1, 2)], "sequence_lens holds 3 lengths for 2 sequences")])

@@ -25,6 +25,7 @@ void attachShapeRules(MLIRContext &context) {
   registerReshapeRules(rows);
   registerGeneratorRules(rows);
   registerGatherRules(rows);
+  registerSelectionRules(rows);
   registerResizeRules(rows);
   registerSamplingRules(rows);
   registerQuantizationRules(rows);

@@ -88,6 +88,7 @@ void registerSlicingRules(ShapeRows &rows);
 void registerReshapeRules(ShapeRows &rows);
 void registerGeneratorRules(ShapeRows &rows);
 void registerGatherRules(ShapeRows &rows);
+void registerSelectionRules(ShapeRows &rows);
 void registerResizeRules(ShapeRows &rows);
 void registerSamplingRules(ShapeRows &rows);
 void registerQuantizationRules(ShapeRows &rows);

@@ -142,6 +142,8 @@ public:
   virtual Sizes fetch(mlir::Value tensor, int64_t count, bool real) = 0;
   /// A size of a result that its operator decides while it runs.
   virtual mlir::OpFoldResult decided(mlir::OpResult result, unsigned dim) = 0;
+  /// How many elements the device finds for the operator, which decides sizes of its results.
+  virtual mlir::OpFoldResult counted(mlir::Operation *op) = 0;
   /// The name of a size that the back end was given; null where it has none.
   virtual mlir::StringAttr nameOf(mlir::OpFoldResult value) const = 0;
 

@@ -34,6 +34,10 @@ OpFoldResult SymbolicSizes::decided(OpResult result, unsigned dim) {
   return known;
 }
 
+OpFoldResult SymbolicSizes::counted(Operation *op) {
+  return size(StringAttr::get(op->getContext()));
+}
+
 StringAttr SymbolicSizes::nameOf(OpFoldResult value) const {
   return dyn_cast_if_present<StringAttr>(dyn_cast<Attribute>(value));
 }

@@ -20,6 +20,7 @@ public:
   mlir::OpFoldResult read(mlir::Value input, int64_t position, bool real) override;
   Sizes fetch(mlir::Value tensor, int64_t count, bool real) override;
   mlir::OpFoldResult decided(mlir::OpResult result, unsigned dim) override;
+  mlir::OpFoldResult counted(mlir::Operation *op) override;
   mlir::StringAttr nameOf(mlir::OpFoldResult value) const override;
 
   /// True of a node that a run has to check.

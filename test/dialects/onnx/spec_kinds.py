@@ -289,7 +289,8 @@ KINDS = {
         "align_corners allowzero antialias ceil_mode count_include_pad detect_negative detect_positive "
         "exclude_outside exclusive fmod keepdims noop_with_empty_axes reverse saturate "
         "is_causal select_last_index spatial storage_order training_mode transA transB upper "
-        "align_corners inverse onesided periodic interleaved input_forget layout linear_before_reset").split()},
+        "align_corners inverse onesided periodic interleaved input_forget layout linear_before_reset largest "
+        "sorted").split()},
     "hidden_size": hidden_size, "activations": cell_functions, "activation_alpha": cell_numbers,
     "activation_beta": cell_numbers,
     "output_datatype": number_types, "ignore_index": integer, "reduction": words("sum"),
@@ -302,7 +303,7 @@ KINDS = {
     "strides": each_at_least(1, spatial), "dilations": each_at_least(1, spatial),
     "kernel_shape": each_at_least(1, spatial), "pads": each_at_least(0, lambda c: 2 * spatial(c)),
     "output_padding": each_at_least(0, spatial), "output_shape": each_at_least(0, spatial),
-    ("Pad", "pads"): pads2,
+    ("Pad", "pads"): pads2, ("TopK", "k"): at_least(0),
     "group": groups, "num_groups": groups, "blocksize": at_least(1), "size": at_least(1),
     "offset_group": groups, "output_height": at_least(1), "output_width": at_least(1),
     "sampling_ratio": at_least(0), "pooled_shape": pooled_shape,
@@ -383,6 +384,12 @@ def pads_input(operator, case, array):
 
 def delta_input(operator, case, array):
     yield numpy.zeros_like(array), True
+
+
+def count_input(operator, case, array):
+    yield numpy.full_like(array, -1), True
+    yield numpy.full_like(array, max(case.inputs[0].shape) + 1), True
+    yield like(array, 1, 2), True
 
 
 def depth_input(operator, case, array):
@@ -469,6 +476,7 @@ INPUTS = {
     "axes": axes_input, ("CumSum", "axis"): axes_input, ("CumProd", "axis"): axes_input,
     "shape": sizes_input, ("ConstantOfShape", "input"): sizes_input, "repeats": repeats_input,
     "steps": steps_input, ("Split", "split"): split_input, "pads": pads_input,
+    ("TopK", "K"): count_input,
     "delta": delta_input, "depth": depth_input, "scales": scales_input,
     ("Resize", "sizes"): resize_sizes_input, "roi": roi_input, "ratio": ratio_input,
     **{(name, "indices"): indices_input for name in ("Gather", "GatherElements", "GatherND", "ScatterElements",

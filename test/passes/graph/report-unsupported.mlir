@@ -14,8 +14,8 @@ func.func @supported(%x: tensor<?xf32>) -> tensor<?xf32> {
 // What no output needs is not compiled, so it is not told.
 // CHECK-LABEL: func @unneeded
 func.func @unneeded(%x: tensor<4xf32>) -> tensor<4xf32> {
-  %0 = onnx.NonZero(%x) : (tensor<4xf32>) -> tensor<1x?xi64>
-  %1 = onnx.Neg(%0) : (tensor<1x?xi64>) -> tensor<1x?xi64>
+  %0 = onnx.Bernoulli(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = onnx.Neg(%0) : (tensor<4xf32>) -> tensor<4xf32>
   return %x : tensor<4xf32>
 }
 
@@ -23,16 +23,16 @@ func.func @unneeded(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // One line for nodes with one operator and one reason.
 // expected-error @below {{unsupported: 6 nodes cannot be compiled}}
-func.func @groups(%x: tensor<4xf32>) -> (tensor<1x?xi64>, tensor<1x?xi64>, tensor<1x?xi64>, tensor<1x?xi64>, tensor<1x?xi64>, tensor<4xf32>) {
-  // expected-note @below {{nodes '(unnamed)', '(unnamed)', '(unnamed)' and 2 more (NonZero): the operator is not supported; nearest supported: operands that are constants, or Where, which keeps the size}}
-  %0 = onnx.NonZero(%x) : (tensor<4xf32>) -> tensor<1x?xi64>
-  %1 = onnx.NonZero(%x) : (tensor<4xf32>) -> tensor<1x?xi64>
-  %2 = onnx.NonZero(%x) : (tensor<4xf32>) -> tensor<1x?xi64>
-  %3 = onnx.NonZero(%x) : (tensor<4xf32>) -> tensor<1x?xi64>
-  %4 = onnx.NonZero(%x) : (tensor<4xf32>) -> tensor<1x?xi64>
+func.func @groups(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  // expected-note @below {{nodes '(unnamed)', '(unnamed)', '(unnamed)' and 2 more (Bernoulli): the operator is not supported; nearest supported: an input of the model that holds the random numbers}}
+  %0 = onnx.Bernoulli(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = onnx.Bernoulli(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = onnx.Bernoulli(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %3 = onnx.Bernoulli(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %4 = onnx.Bernoulli(%x) : (tensor<4xf32>) -> tensor<4xf32>
   // expected-note @below {{node '(unnamed)' (Softmax): axis 2 is outside [-1, 1)}}
   %5 = onnx.Softmax(%x) {axis = 2 : i64} : (tensor<4xf32>) -> tensor<4xf32>
-  return %0, %1, %2, %3, %4, %5 : tensor<1x?xi64>, tensor<1x?xi64>, tensor<1x?xi64>, tensor<1x?xi64>, tensor<1x?xi64>, tensor<4xf32>
+  return %0, %1, %2, %3, %4, %5 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
 
 // -----
@@ -46,9 +46,9 @@ func.func @behind(%x: tensor<4xf32>) -> (tensor<2x3xf32>, tensor<*xf32>, tensor<
   // expected-note @below {{(Softmax): axis 4 is outside [-2, 2)}}
   %1 = onnx.Softmax(%0#0) {axis = 4 : i64} : (tensor<2x3xf32>) -> tensor<2x3xf32>
   %2 = onnx.Relu(%0#1) : (!onnx.any) -> tensor<*xf32>
-  // expected-note @below {{(Unique): the operator is not supported}}
-  %shape, %indices, %inverse, %counts = onnx.Unique(%x) : (tensor<4xf32>) -> (tensor<?xf32>, none, none, none)
-  %3 = onnx.Cast(%shape) {to = 7 : i64} : (tensor<?xf32>) -> tensor<?xi64>
+  // expected-note @below {{(Multinomial): the operator is not supported}}
+  %shape = onnx.Multinomial(%x) : (tensor<4xf32>) -> tensor<?xi32>
+  %3 = onnx.Cast(%shape) {to = 7 : i64} : (tensor<?xi32>) -> tensor<?xi64>
   %4 = onnx.Reshape(%x, %3) : (tensor<4xf32>, tensor<?xi64>) -> tensor<6xf32>
   %5 = onnx.Relu(%2) : (tensor<*xf32>) -> tensor<*xf32>
   return %1, %2, %4, %5 : tensor<2x3xf32>, tensor<*xf32>, tensor<6xf32>, tensor<*xf32>

@@ -28,7 +28,7 @@ def save(name, nodes, inputs, weights=(), opset=17, domains=()):
 
 
 def branch(name):
-    return helper.make_graph([node("Unique", ["x"], [name], f"inside_{name}")], name, [],
+    return helper.make_graph([node("RandomNormalLike", ["x"], [name], f"inside_{name}")], name, [],
                              [value(name, F, None)])
 
 
@@ -40,7 +40,7 @@ save("many", [
     node("QAttention", ["x"], ["attention"], "attention", domain="com.microsoft"),
     node("Reluu", ["x"], ["typo"], "typo"),
     node("Gelu", ["x"], ["newer"], "newer"),
-    *(node("NonZero", ["x"], [f"mask{i}"], f"mask{i}") for i in range(5)),
+    *(node("Bernoulli", ["x"], [f"mask{i}"], f"mask{i}") for i in range(5)),
     node("If", ["flag"], ["chosen"], "if", then_branch=branch("a"), else_branch=branch("b")),
     node("LSTM", ["steps", "w", "w"], ["recurrent"], "lstm", hidden_size=2),
     node("Resize", ["x", "", "scales"], ["cropped"], "crop",
@@ -66,5 +66,5 @@ save("old", [
     node("Hardmax", ["y"], ["z"], "hardmax"), node("Unsupported", ["x"], ["u"], "unknown"),
 ], [value("x", F, [1, 3, 4])], [weight("s", [1] * 3, "f")], opset=9)
 
-save("older", [node("Relu", ["x"], ["y"], "relu"), node("NonZero", ["y"], ["z"], "mask")],
+save("older", [node("Relu", ["x"], ["y"], "relu"), node("Bernoulli", ["y"], ["z"], "mask")],
      [value("x", F, [4])], opset=6)
