@@ -20,8 +20,9 @@ static constexpr double kToldApart = 3;
 
 ArrayRef<const Schedule *> schedules() {
   static const Schedule *const all[] = {
-      skinnySchedule(), mmaSchedule(),  contractionSchedule(), windowSchedule(),    rowSchedule(),
-      columnSchedule(), scanSchedule(), recurrenceSchedule(),  sortSchedule(), transposeSchedule(), mapSchedule()};
+      skinnySchedule(), mmaSchedule(),       contractionSchedule(), windowSchedule(),
+      rowSchedule(),    columnSchedule(),    scanSchedule(),        recurrenceSchedule(),
+      sortSchedule(),   transposeSchedule(), mapSchedule()};
   return all;
 }
 
