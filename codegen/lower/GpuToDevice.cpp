@@ -89,6 +89,8 @@ struct LowerKernel : GpuPattern<gpu::GPUFuncOp> {
         lowered->setAttr(attr.getName(), attr.getValue());
     if (auto block = declaredAttr<kernel::KernelDialect::BlockAttrHelper>(func))
       lowered->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), block);
+    if (Attribute cluster = func->getAttr(kClusterAttribute))
+      lowered->setAttr(kClusterAttribute, cluster);
     for (unsigned i = 0; i < func.getFunctionType().getNumInputs(); ++i) {
       if (DictionaryAttr attrs = func.getArgAttrDict(i))
         for (NamedAttribute attr : attrs)

@@ -6,13 +6,19 @@
 //     cells                            states stay in registers; the vector that the next product
 //     barrier                          reads is in shared memory, twice, so that one barrier will do
 //
+// Blocks of a cluster have a part of the units each. What the next product reads they store in one
+// another's shared memory, and they wait for one another.
+//
 // An element's sum is added up in an order that depends on `parts` and `deep` alone: not on how many
 // rows, directions or steps there are.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/schedule/RecurrenceKernel.h"
 
+#include "codegen/lower/DevicePatterns.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -28,11 +34,15 @@ namespace cameo {
 static constexpr int64_t kBankSkew = 8;
 /// Cells whose inputs a thread asks for before its products.
 static constexpr size_t kCellsAhead = 4;
-/// Registers of a thread for weights at most.
-static constexpr int64_t kWeightRegisters = 80;
+/// Registers of a thread for weights at most, by threads of a block.
+static int64_t weightRegisters(int64_t threads) { return threads <= 256 ? 136 : 80; }
+/// Whether one thread has all units.
+static bool isAlone(const RecurrenceForm &form, int64_t units) {
+  return form.blocks == 1 && form.places(units) == 1;
+}
 
 int64_t recurrenceShared(kernel::RecurrenceOp recurrence, const RecurrenceForm &form) {
-  if (form.places(recurrence.getUnits()) == 1)
+  if (isAlone(form, recurrence.getUnits()))
     return 0;
   Type type = form.isMatrix ? getElementTypeOrSelf(recurrence.getInitial().front())
                             : recurrence.getComputeType();
@@ -68,13 +78,14 @@ int64_t matrixCells(kernel::RecurrenceOp recurrence) {
 
 bool keepsWeights(kernel::RecurrenceOp recurrence, const RecurrenceForm &form) {
   int64_t units = recurrence.getUnits(), registers = 0;
-  if (!form.isMatrix)
-    return units == form.parts * form.deep &&
-           recurrence.getGates() * form.vector * form.deep * form.placesOfThread(units) <=
-               kWeightRegisters;
+  if (!form.isMatrix) {
+    registers = recurrence.getGates() * form.vector * form.deep * form.placesOfThread(units) *
+                recurrence.getComputeType().getIntOrFloatBitWidth() / 32;
+    return units == form.parts * form.deep && registers <= weightRegisters(form.threads);
+  }
   for (int64_t gates : recurrence.getPhases())
     registers += tilesOf(gates) * units / kMatrixDepth * 4 * form.placesOfThread(units);
-  return registers <= kWeightRegisters;
+  return registers <= weightRegisters(form.threads);
 }
 
 namespace {
@@ -162,6 +173,7 @@ private:
   }
 
   //===-- Parts -----------------------------------------------------------------------------===//
+  Value ownUnit(Value unit) { return firstUnit ? kernel.add(firstUnit, unit) : unit; }
   void findBlock();
   void findPlaces();
   void findCells(Place &place);
@@ -187,12 +199,12 @@ private:
   /// What each thread has a cell of, with the sums of a phase's gates.
   Sums sumsOf(const Place &place, unsigned phase, int64_t firstGate, int64_t gates, Value current,
               ArrayRef<Value> own);
-  void synchronise() {
-    if (vectors)
-      b.create<gpu::BarrierOp>(loc);
-  }
+  /// Waits for all threads that share vectors.
+  void synchronise();
   /// For other threads, where there are any that read it.
   void storeVector(const Cell &cell, Value vector, Value offset, Value value);
+  /// In each block's shared memory, at the same place; values of 32 or 64 bits.
+  void storeInCluster(Value vector, Value at, Value value);
   void storeResult(Value destination, const Cell &cell, ArrayRef<Value> indices, Value value);
   SmallVector<Value> step(Value number, Value current, ValueRange states);
   SmallVector<Value> doSteps(ArrayRef<Value> carried);
@@ -214,6 +226,7 @@ private:
   // Shared memory, where threads share the units: the first state twice; what later phases multiply.
   Value vectors, product;
   SmallVector<Place> places;
+  Value firstUnit;         // of the block; null: 0
   Value laneRow, lanePair; // of a matrix: row, and the first of two columns or of the depth
 };
 
@@ -224,6 +237,12 @@ void RecurrenceEmitter::findBlock() {
   steps = kernel.size(op.getInput(), stepDim);
   rows = kernel.size(op.getInput(), 1 - stepDim);
   Value block = kernel.blockId();
+  if (form.blocks > 1) {
+    auto cluster = b.getDenseI32ArrayAttr({int32_t(form.blocks), 1, 1});
+    kernel.function->setAttr(kClusterAttribute, cluster);
+    firstUnit = kernel.mul(remainder(block, form.blocks), constant(units / form.blocks));
+    block = quotient(block, form.blocks);
+  }
   direction = constant(0);
   if (op.getDirections() > 1) {
     Value blocks = b.create<arith::CeilDivUIOp>(loc, rows, constant(form.rows));
@@ -251,9 +270,10 @@ void RecurrenceEmitter::findPlaces() {
     if ((i + 1) * form.threads > count)
       place.isInside = compare(arith::CmpIPredicate::ult, number, constant(count));
     // Threads behind the last place take part in its shuffles.
-    Value group = minimum(quotient(number, form.parts), constant(units / form.vector - 1));
+    Value group =
+        minimum(quotient(number, form.parts), constant(units / form.blocks / form.vector - 1));
     place.part = remainder(number, form.parts);
-    place.unit = kernel.mul(group, constant(form.vector));
+    place.unit = ownUnit(kernel.mul(group, constant(form.vector)));
     findCells(place);
     places.push_back(std::move(place));
   }
@@ -263,7 +283,7 @@ void RecurrenceEmitter::findPlaces() {
 void RecurrenceEmitter::findMatrixPlaces() {
   Value thread = kernel.threadId(), lane = remainder(thread, kWarp), warp = quotient(thread, kWarp);
   constexpr int64_t kGroup = 8;
-  int64_t groups = units / kGroup, warps = form.threads / kWarp;
+  int64_t groups = units / form.blocks / kGroup, warps = form.threads / kWarp;
   laneRow = quotient(lane, 4);
   lanePair = kernel.mul(remainder(lane, 4), constant(2));
   for (int64_t first = 0; first < groups; first += warps) {
@@ -273,7 +293,7 @@ void RecurrenceEmitter::findMatrixPlaces() {
       place.isInside = compare(arith::CmpIPredicate::ult, group, constant(groups));
       group = minimum(group, constant(groups - 1));
     }
-    place.unit = kernel.add(kernel.mul(group, constant(kGroup)), laneRow);
+    place.unit = ownUnit(kernel.add(kernel.mul(group, constant(kGroup)), laneRow));
     for (int64_t i = 0; i < matrixCells(op); ++i)
       place.cells.push_back(cellAt(place.unit, kernel.add(lanePair, constant(i)), place.isInside));
     places.push_back(std::move(place));
@@ -524,11 +544,53 @@ RecurrenceEmitter::Sums RecurrenceEmitter::sumsOf(const Place &place, unsigned p
 void RecurrenceEmitter::storeVector(const Cell &cell, Value vector, Value offset, Value value) {
   if (!vector)
     return;
-  inBranch(cell.isOwn, [&] {
-    Value row = kernel.mul(cell.vectorRow, constant(rowStride));
-    Value at = kernel.add(offset, kernel.add(row, cell.unit));
-    b.create<memref::StoreOp>(loc, form.isMatrix ? narrow(value) : value, vector, at);
+  Value row = kernel.mul(cell.vectorRow, constant(rowStride));
+  Value at = kernel.add(offset, kernel.add(row, cell.unit));
+  if (form.blocks == 1)
+    return inBranch(cell.isOwn, [&] {
+      b.create<memref::StoreOp>(loc, form.isMatrix ? narrow(value) : value, vector, at);
+    });
+  if (!form.isMatrix)
+    return inBranch(cell.isOwn, [&] { storeInCluster(vector, at, value); });
+  // Of two neighbours, four lanes apart, the first one stores both.
+  Value four = b.create<arith::ConstantIntOp>(loc, 4, 32);
+  Value width = b.create<arith::ConstantIntOp>(loc, kWarp, 32);
+  Value other =
+      b.create<gpu::ShuffleOp>(loc, value, four, width, gpu::ShuffleMode::XOR).getShuffleResult();
+  Value isFirst = compare(arith::CmpIPredicate::eq, remainder(laneRow, 2), constant(0));
+  inBranch(both(cell.isOwn, isFirst), [&] {
+    Value pair = b.create<vector::FromElementsOp>(loc, VectorType::get({2}, stateType),
+                                                  ValueRange{narrow(value), narrow(other)});
+    Value word = b.create<vector::BitCastOp>(loc, VectorType::get({1}, b.getI32Type()), pair);
+    storeInCluster(vector, at, b.create<vector::ExtractOp>(loc, word, 0));
   });
+}
+
+void RecurrenceEmitter::storeInCluster(Value vector, Value at, Value value) {
+  auto pointer = LLVM::LLVMPointerType::get(b.getContext(), kShared);
+  Value own = b.create<kernel::AddressOp>(loc, pointer, vector, at);
+  Type stored = value.getType();
+  std::string name = llvm::formatv("st.shared::cluster.{0}{1}", isa<FloatType>(stored) ? "f" : "b",
+                                   stored.getIntOrFloatBitWidth());
+  for (int64_t block = 0; block < form.blocks; ++block) {
+    Value number = b.create<arith::ConstantIntOp>(loc, block, 32);
+    Value there = b.create<kernel::PtxOp>(loc, TypeRange{pointer}, "mapa.shared::cluster.u32",
+                                          ValueRange{own, number})
+                      .getResult(0);
+    b.create<kernel::PtxOp>(loc, TypeRange(), name, ValueRange{there, value});
+  }
+}
+
+void RecurrenceEmitter::synchronise() {
+  if (!vectors)
+    return;
+  if (form.blocks == 1) {
+    b.create<gpu::BarrierOp>(loc);
+    return;
+  }
+  for (StringRef instruction :
+       {"barrier.cluster.arrive.release.aligned", "barrier.cluster.wait.acquire.aligned"})
+    b.create<kernel::PtxOp>(loc, TypeRange(), instruction, ValueRange());
 }
 
 void RecurrenceEmitter::storeResult(Value destination, const Cell &cell, ArrayRef<Value> indices,
@@ -630,7 +692,7 @@ SmallVector<Value> RecurrenceEmitter::step(Value number, Value current, ValueRan
 
 void RecurrenceEmitter::emit() {
   findBlock();
-  if (form.places(units) > 1 && !isConstantIntValue(steps, 0)) {
+  if (!isAlone(form, units) && !isConstantIntValue(steps, 0)) {
     vectors = kernel.sharedMemory(2 * vectorElements, vectorType);
     if (op.getPhases().size() > 1)
       product = kernel.sharedMemory(vectorElements, vectorType);
@@ -639,6 +701,9 @@ void RecurrenceEmitter::emit() {
     findMatrixPlaces();
   else
     findPlaces();
+  // Other blocks' memory is there when these have begun.
+  if (form.blocks > 1)
+    synchronise();
   // Rows that there are not are multiplied, too.
   if (form.isMatrix && vectors && matrixCells(op) == 1)
     for (Place &place : places) {

@@ -18,9 +18,10 @@ struct RecurrenceForm {
   /// units: a thread one of them in two rows. `vector` is 1 and `parts` 4; `deep` is that of the
   /// instruction.
   bool isMatrix = false;
+  int64_t blocks = 1; // of a cluster, each of which has a part of the units
 
   /// Units of a thread and the parts of their sums are a place; there may be more than threads.
-  int64_t places(int64_t units) const { return units / vector * parts; }
+  int64_t places(int64_t units) const { return units / blocks / vector * parts; }
   int64_t placesOfThread(int64_t units) const { return (places(units) + threads - 1) / threads; }
 };
 
@@ -38,7 +39,7 @@ int64_t matrixCells(kernel::RecurrenceOp recurrence);
 /// Whether a thread keeps the weights of its sums in registers from step to step.
 bool keepsWeights(kernel::RecurrenceOp recurrence, const RecurrenceForm &form);
 
-/// Writes the kernel's body: block b has direction b / (blocks of rows), and does all steps.
+/// Writes the kernel's body: cluster c has direction c / (groups of rows), and does all steps.
 void emitRecurrence(KernelWriter &kernel, kernel::RecurrenceOp recurrence,
                     const RecurrenceForm &form);
 

@@ -26,12 +26,17 @@ constexpr int64_t kThreads = 512;
 constexpr int64_t kDeepest = 4;
 /// Rows of a block at most.
 constexpr int64_t kMostRows = 8;
+/// Blocks of a cluster that every GPU with clusters takes.
+constexpr int64_t kMostBlocks = 8;
 /// Sums of a thread at most, of all gates.
 constexpr int64_t kMostSums = 32;
 /// Instructions of a warp for a cell, its exchange apart: three or more functions of an exponential.
 constexpr double kCellSlots = 150;
 /// Cycles that they take behind one another.
 constexpr double kCellChain = 250;
+/// Cycles until what blocks of a cluster store in one another is seen, beside a barrier's: an
+/// assumption.
+constexpr double kClusterChain = 400;
 
 class RecurrenceMatch : public ScheduleMatch {
 public:
@@ -89,7 +94,8 @@ public:
     unsigned output = op.getNumResults() - 1;
     Value rows = emitter.gridSize(host, op, output, recurrence.getRowsFirst() ? 0 : 1);
     Value blocks = host.createOrFold<arith::CeilDivSIOp>(loc, rows, constant(form.rows));
-    blocks = host.createOrFold<arith::MulIOp>(loc, blocks, constant(recurrence.getDirections()));
+    blocks = host.createOrFold<arith::MulIOp>(loc, blocks,
+                                              constant(recurrence.getDirections() * form.blocks));
     auto outputs = llvm::to_vector(llvm::seq<int64_t>(0, op.getNumResults()));
     return emitter.launch(op, "", form.threads, {blocks, one, one}, outputs,
                           [&](KernelWriter &kernel) {
@@ -102,42 +108,74 @@ private:
   int64_t weightBits() const {
     return getElementTypeOrSelf(recurrence.getWeights()).getIntOrFloatBitWidth();
   }
-  /// The largest power of two that divides the units, `most` at most.
-  int64_t dividing(int64_t most) const {
-    int64_t result = 1;
-    while (result < most && recurrence.getUnits() % (2 * result) == 0)
-      result *= 2;
-    return result;
-  }
   int64_t widestPhase() const { return *llvm::max_element(recurrence.getPhases()); }
 
   /// Whether products are on Tensor Cores: weights stay as they are then.
   bool usesMatrices() const {
     return target.capability() >= 80 && matrixWeights(recurrence) && fits(matrixForm());
   }
+  /// Blocks that a cluster may have.
+  int64_t mostBlocks() const { return target.tma ? kMostBlocks : 1; }
+  /// More blocks as long as each has at least `least` units, in groups of `group`.
+  int64_t blocksFor(int64_t least, int64_t group) const {
+    int64_t units = recurrence.getUnits(), blocks = 1;
+    while (blocks < mostBlocks() && units % (2 * blocks * group) == 0 &&
+           units / (2 * blocks) >= least)
+      blocks *= 2;
+    return blocks;
+  }
+
+  /// With as few blocks as have all weights in registers, if eight have, else with as many as the
+  /// GPU's caches are read faster by.
   RecurrenceForm matrixForm() const {
-    RecurrenceForm form{kMatrixRows, /*vector=*/1, /*parts=*/4, kMatrixDepth, 0, /*isMatrix=*/true};
-    form.threads = std::min(form.places(recurrence.getUnits()), kThreads);
-    return form;
+    int64_t units = recurrence.getUnits();
+    auto formOf = [&](int64_t blocks) {
+      RecurrenceForm form{kMatrixRows, /*vector=*/1,      /*parts=*/4, kMatrixDepth,
+                          0,           /*isMatrix=*/true, blocks};
+      form.threads = std::min(form.places(units), kThreads);
+      return form;
+    };
+    for (int64_t blocks = 1; blocks <= mostBlocks() && units % (blocks * 8) == 0; blocks *= 2)
+      if (keepsWeights(recurrence, formOf(blocks)))
+        return formOf(blocks);
+    return formOf(blocksFor(/*least=*/64, /*group=*/8));
   }
 
   RecurrenceForm formFor(int64_t rows) const {
     int64_t units = recurrence.getUnits();
-    RecurrenceForm form;
+    RecurrenceForm form = formOfOneRow();
     form.rows = rows;
-    // These two say in which order sums are added up: they go by the units alone.
-    int64_t vector = dividing(128 / weightBits());
-    form.parts = 1;
+    while (form.vector > 1 && form.vector * rows * widestPhase() > kMostSums)
+      form.vector /= 2;
+    form.threads = std::min(int64_t(llvm::alignTo(form.places(units), kWarp)), kThreads);
+    return form;
+  }
+
+  /// `parts` and `deep` say in which order sums are added up: they go by the units alone.
+  RecurrenceForm formOfOneRow() const {
+    int64_t units = recurrence.getUnits(), widest = 128 / weightBits();
+    auto dividing = [&](int64_t number) {
+      return std::min(widest, int64_t(1) << llvm::countr_zero(uint64_t(number)));
+    };
+    for (int64_t blocks = 1; blocks <= mostBlocks() && units % blocks == 0; blocks *= 2)
+      for (int64_t vector = dividing(units / blocks); vector >= 1; vector /= 2)
+        for (int64_t deep : {4, 8, 2, 1}) {
+          int64_t parts = units / deep;
+          if (units % deep != 0 || parts > kWarp || !llvm::isPowerOf2_64(parts))
+            continue;
+          RecurrenceForm form{1, vector, parts, deep, 0, /*isMatrix=*/false, blocks};
+          form.threads = llvm::alignTo(form.places(units), kWarp);
+          if (form.threads <= kThreads && keepsWeights(recurrence, form))
+            return form;
+        }
+    RecurrenceForm form{1, 1, 1, kDeepest, kThreads, /*isMatrix=*/false, 1};
+    form.blocks = blocksFor(/*least=*/32, dividing(units));
+    form.vector = dividing(units / form.blocks);
     while (form.parts < kWarp && 2 * kDeepest * form.parts <= units &&
-           units / vector * form.parts * 2 <= kThreads)
+           2 * form.places(units) <= kThreads)
       form.parts *= 2;
-    form.deep = kDeepest;
     while (form.deep > 1 && units % (form.parts * form.deep) != 0)
       form.deep /= 2;
-    while (vector > 1 && vector * rows * widestPhase() > kMostSums)
-      vector /= 2;
-    form.vector = vector;
-    form.threads = std::min(int64_t(llvm::alignTo(form.places(units), kWarp)), kThreads);
     return form;
   }
 
@@ -156,27 +194,29 @@ private:
     };
     if (form.isMatrix)
       return b.getDictionaryAttr(
-          {b.getNamedAttr("instruction",
+          {number("blocks", form.blocks),
+           b.getNamedAttr("instruction",
                           b.getDenseI64ArrayAttr({kMatrixSums, kMatrixRows, kMatrixDepth})),
            number("threads", form.threads)});
-    return b.getDictionaryAttr({number("deep", form.deep), number("parts", form.parts),
-                                number("rows", form.rows), number("threads", form.threads),
-                                number("vector", form.vector)});
+    return b.getDictionaryAttr({number("blocks", form.blocks), number("deep", form.deep),
+                                number("parts", form.parts), number("rows", form.rows),
+                                number("threads", form.threads), number("vector", form.vector)});
   }
   std::optional<RecurrenceForm> formOf(DictionaryAttr params) const {
-    auto deep = intParam(params, "deep"), parts = intParam(params, "parts"),
-         rows = intParam(params, "rows"), threads = intParam(params, "threads"),
-         vector = intParam(params, "vector");
+    auto blocks = intParam(params, "blocks"), deep = intParam(params, "deep"),
+         parts = intParam(params, "parts"), rows = intParam(params, "rows"),
+         threads = intParam(params, "threads"), vector = intParam(params, "vector");
     if (auto instruction = params.getAs<DenseI64ArrayAttr>("instruction");
-        instruction && threads &&
+        instruction && blocks && threads &&
         instruction.asArrayRef() == ArrayRef<int64_t>{kMatrixSums, kMatrixRows, kMatrixDepth}) {
       RecurrenceForm form = matrixForm();
+      form.blocks = *blocks;
       form.threads = *threads;
       return form;
     }
-    if (!deep || !parts || !rows || !threads || !vector)
+    if (!blocks || !deep || !parts || !rows || !threads || !vector)
       return std::nullopt;
-    return RecurrenceForm{*rows, *vector, *parts, *deep, *threads};
+    return RecurrenceForm{*rows, *vector, *parts, *deep, *threads, /*isMatrix=*/false, *blocks};
   }
   LogicalResult verifyThreads(int64_t threads) const;
   InFlightDiagnostic error() const { return op.emitError() << "schedule 'recurrence': "; }
@@ -194,11 +234,14 @@ KernelWork RecurrenceMatch::workOf(DictionaryAttr params) const {
   double steps = extent(recurrence.getRowsFirst() ? 1 : 0);
   double rows = extent(recurrence.getRowsFirst() ? 0 : 1);
   double units = double(recurrence.getUnits()), gates = double(recurrence.getGates());
-  double weights = gates * units * units, warps = double(form.threads) / kWarp;
-  double cells = double(form.isMatrix ? 4 * matrixCells(recurrence) : form.rows) * units;
+  double weights = gates * units * units / double(form.blocks),
+         warps = double(form.threads) / kWarp;
+  double cells =
+      double(form.isMatrix ? 4 * matrixCells(recurrence) : form.rows) * units / double(form.blocks);
   unsigned bits = recurrence.getComputeType().getIntOrFloatBitWidth();
   KernelWork work;
-  work.blocks = std::ceil(rows / double(form.rows)) * double(recurrence.getDirections());
+  work.blocks =
+      std::ceil(rows / double(form.rows)) * double(recurrence.getDirections() * form.blocks);
   work.threads = form.threads;
   work.sharedBytes = sharedBytes(form);
   work.steps = steps;
@@ -238,10 +281,10 @@ KernelWork RecurrenceMatch::workOf(DictionaryAttr params) const {
   work.once.l2Bytes = weightBytes;
   work.step.barriers = phases;
   // A phase waits for memory, for its sums one after another, and for cells.
-  work.step.chain += kCellChain;
+  work.step.chain += kCellChain + (form.blocks > 1 ? phases * kClusterChain : 0);
   work.step.loads = keeps ? 0 : phases;
   work.dramBytes = tensorBytes(cast<RankedTensorType>(recurrence.getInput().getType())) +
-                   weights * double(recurrence.getDirections()) * weightBits() / 8;
+                   weights * double(recurrence.getDirections() * form.blocks) * weightBits() / 8;
   for (Value result : recurrence.getResults())
     work.dramBytes += tensorBytes(cast<RankedTensorType>(result.getType()));
   return work;
@@ -258,11 +301,18 @@ LogicalResult RecurrenceMatch::verify(DictionaryAttr params) const {
   std::optional<RecurrenceForm> form = formOf(params);
   if (!form)
     return error()
-           << "needs deep, parts, rows, threads and vector, or an instruction of [16, 8, 16] "
-              "and threads";
+           << "needs blocks, deep, parts, rows, threads and vector, or blocks, an instruction "
+              "of [16, 8, 16] and threads";
   if (form->isMatrix != usesMatrices())
     return error() << (form->isMatrix ? "its weights are not what matrix instructions take"
                                       : "its products are for matrix instructions; it needs one");
+  int64_t units = recurrence.getUnits(), group = form->isMatrix ? 8 : form->vector;
+  if (form->blocks < 1 || form->blocks > mostBlocks() || !llvm::isPowerOf2_64(form->blocks) ||
+      units % form->blocks != 0)
+    return error() << "blocks of " << form->blocks << " must be a power of two, at most "
+                   << mostBlocks() << ", that divides " << units << " units";
+  if (form->isMatrix && units / form->blocks % group != 0)
+    return error() << units / form->blocks << " units of a block must be a multiple of " << group;
   if (form->isMatrix)
     return verifyThreads(form->threads);
   auto isPower = [](int64_t value, int64_t most) {
@@ -272,10 +322,10 @@ LogicalResult RecurrenceMatch::verify(DictionaryAttr params) const {
     return error() << "rows of " << form->rows << ", parts of " << form->parts << " and deep of "
                    << form->deep << " must be powers of two, at most " << kMostRows << ", " << kWarp
                    << " and 8";
-  int64_t units = recurrence.getUnits(), widest = 128 / weightBits();
-  if (!isPower(form->vector, widest) || units % form->vector != 0)
+  int64_t widest = 128 / weightBits();
+  if (!isPower(form->vector, widest) || units / form->blocks % form->vector != 0)
     return error() << "vector of " << form->vector << " must be a power of two, at most " << widest
-                   << ", that divides " << units << " units";
+                   << ", that divides " << units / form->blocks << " units";
   if (form->deep > 1 && units % (form->parts * form->deep) != 0)
     return error() << units << " units must be a multiple of parts times deep, "
                    << form->parts * form->deep;

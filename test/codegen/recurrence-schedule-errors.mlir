@@ -3,9 +3,9 @@
 rt.variant @missing target "sm_80" {
   func.func @main(%x: tensor<5x3x1x1x12xf32>, %r: tensor<1x12x1x12xf32>, %h: tensor<1x3x12xf32>) -> tensor<1x3x12xf32> {
     %e = tensor.empty() : tensor<1x3x12xf32>
-    // expected-error@+1 {{schedule 'recurrence': needs deep, parts, rows, threads and vector, or an instruction of [16, 8, 16] and threads}}
+    // expected-error@+1 {{schedule 'recurrence': needs blocks, deep, parts, rows, threads and vector, or blocks, an instruction of [16, 8, 16] and threads}}
     %s = kernel.dispatch ins(%x, %r, %h : tensor<5x3x1x1x12xf32>, tensor<1x12x1x12xf32>, tensor<1x3x12xf32>)
-        outs(%e : tensor<1x3x12xf32>) schedule <"recurrence", {deep = 4 : i64, parts = 1 : i64, rows = 1 : i64, threads = 32 : i64}> {
+        outs(%e : tensor<1x3x12xf32>) schedule <"recurrence", {blocks = 1 : i64, deep = 4 : i64, parts = 1 : i64, rows = 1 : i64, threads = 32 : i64}> {
     ^bb0(%a: tensor<5x3x1x1x12xf32>, %b: tensor<1x12x1x12xf32>, %c: tensor<1x3x12xf32>, %l: tensor<1x3x12xf32>):
       %q = kernel.recurrence input(%a : tensor<5x3x1x1x12xf32>) weights(%b : tensor<1x12x1x12xf32>)
           initial(%c : tensor<1x3x12xf32>) outs(%l : tensor<1x3x12xf32>) phases [1] reverse [false] {
@@ -25,7 +25,7 @@ rt.variant @powers target "sm_80" {
     %e = tensor.empty() : tensor<1x3x12xf32>
     // expected-error@+1 {{schedule 'recurrence': rows of 3, parts of 1 and deep of 4 must be powers of two, at most 8, 32 and 8}}
     %s = kernel.dispatch ins(%x, %r, %h : tensor<5x3x1x1x12xf32>, tensor<1x12x1x12xf32>, tensor<1x3x12xf32>)
-        outs(%e : tensor<1x3x12xf32>) schedule <"recurrence", {deep = 4 : i64, parts = 1 : i64, rows = 3 : i64, threads = 32 : i64, vector = 4 : i64}> {
+        outs(%e : tensor<1x3x12xf32>) schedule <"recurrence", {blocks = 1 : i64, deep = 4 : i64, parts = 1 : i64, rows = 3 : i64, threads = 32 : i64, vector = 4 : i64}> {
     ^bb0(%a: tensor<5x3x1x1x12xf32>, %b: tensor<1x12x1x12xf32>, %c: tensor<1x3x12xf32>, %l: tensor<1x3x12xf32>):
       %q = kernel.recurrence input(%a : tensor<5x3x1x1x12xf32>) weights(%b : tensor<1x12x1x12xf32>)
           initial(%c : tensor<1x3x12xf32>) outs(%l : tensor<1x3x12xf32>) phases [1] reverse [false] {
@@ -45,7 +45,7 @@ rt.variant @vector target "sm_80" {
     %e = tensor.empty() : tensor<1x3x12xf32>
     // expected-error@+1 {{schedule 'recurrence': vector of 8 must be a power of two, at most 4, that divides 12 units}}
     %s = kernel.dispatch ins(%x, %r, %h : tensor<5x3x1x1x12xf32>, tensor<1x12x1x12xf32>, tensor<1x3x12xf32>)
-        outs(%e : tensor<1x3x12xf32>) schedule <"recurrence", {deep = 4 : i64, parts = 1 : i64, rows = 1 : i64, threads = 32 : i64, vector = 8 : i64}> {
+        outs(%e : tensor<1x3x12xf32>) schedule <"recurrence", {blocks = 1 : i64, deep = 4 : i64, parts = 1 : i64, rows = 1 : i64, threads = 32 : i64, vector = 8 : i64}> {
     ^bb0(%a: tensor<5x3x1x1x12xf32>, %b: tensor<1x12x1x12xf32>, %c: tensor<1x3x12xf32>, %l: tensor<1x3x12xf32>):
       %q = kernel.recurrence input(%a : tensor<5x3x1x1x12xf32>) weights(%b : tensor<1x12x1x12xf32>)
           initial(%c : tensor<1x3x12xf32>) outs(%l : tensor<1x3x12xf32>) phases [1] reverse [false] {
@@ -65,7 +65,7 @@ rt.variant @depth target "sm_80" {
     %e = tensor.empty() : tensor<1x3x12xf32>
     // expected-error@+1 {{schedule 'recurrence': 12 units must be a multiple of parts times deep, 8}}
     %s = kernel.dispatch ins(%x, %r, %h : tensor<5x3x1x1x12xf32>, tensor<1x12x1x12xf32>, tensor<1x3x12xf32>)
-        outs(%e : tensor<1x3x12xf32>) schedule <"recurrence", {deep = 4 : i64, parts = 2 : i64, rows = 1 : i64, threads = 32 : i64, vector = 4 : i64}> {
+        outs(%e : tensor<1x3x12xf32>) schedule <"recurrence", {blocks = 1 : i64, deep = 4 : i64, parts = 2 : i64, rows = 1 : i64, threads = 32 : i64, vector = 4 : i64}> {
     ^bb0(%a: tensor<5x3x1x1x12xf32>, %b: tensor<1x12x1x12xf32>, %c: tensor<1x3x12xf32>, %l: tensor<1x3x12xf32>):
       %q = kernel.recurrence input(%a : tensor<5x3x1x1x12xf32>) weights(%b : tensor<1x12x1x12xf32>)
           initial(%c : tensor<1x3x12xf32>) outs(%l : tensor<1x3x12xf32>) phases [1] reverse [false] {
@@ -85,7 +85,7 @@ rt.variant @threads target "sm_80" {
     %e = tensor.empty() : tensor<1x3x12xf32>
     // expected-error@+1 {{schedule 'recurrence': threads of 40 must be a multiple of 32 up to 1024}}
     %s = kernel.dispatch ins(%x, %r, %h : tensor<5x3x1x1x12xf32>, tensor<1x12x1x12xf32>, tensor<1x3x12xf32>)
-        outs(%e : tensor<1x3x12xf32>) schedule <"recurrence", {deep = 4 : i64, parts = 1 : i64, rows = 1 : i64, threads = 40 : i64, vector = 4 : i64}> {
+        outs(%e : tensor<1x3x12xf32>) schedule <"recurrence", {blocks = 1 : i64, deep = 4 : i64, parts = 1 : i64, rows = 1 : i64, threads = 40 : i64, vector = 4 : i64}> {
     ^bb0(%a: tensor<5x3x1x1x12xf32>, %b: tensor<1x12x1x12xf32>, %c: tensor<1x3x12xf32>, %l: tensor<1x3x12xf32>):
       %q = kernel.recurrence input(%a : tensor<5x3x1x1x12xf32>) weights(%b : tensor<1x12x1x12xf32>)
           initial(%c : tensor<1x3x12xf32>) outs(%l : tensor<1x3x12xf32>) phases [1] reverse [false] {
@@ -105,7 +105,7 @@ rt.variant @no_matrices target "sm_80" {
     %e = tensor.empty() : tensor<1x3x12xf32>
     // expected-error@+1 {{schedule 'recurrence': its weights are not what matrix instructions take}}
     %s = kernel.dispatch ins(%x, %r, %h : tensor<5x3x1x1x12xf32>, tensor<1x12x1x12xf32>, tensor<1x3x12xf32>)
-        outs(%e : tensor<1x3x12xf32>) schedule <"recurrence", {instruction = array<i64: 16, 8, 16>, threads = 64 : i64}> {
+        outs(%e : tensor<1x3x12xf32>) schedule <"recurrence", {blocks = 1 : i64, instruction = array<i64: 16, 8, 16>, threads = 64 : i64}> {
     ^bb0(%a: tensor<5x3x1x1x12xf32>, %b: tensor<1x12x1x12xf32>, %c: tensor<1x3x12xf32>, %l: tensor<1x3x12xf32>):
       %q = kernel.recurrence input(%a : tensor<5x3x1x1x12xf32>) weights(%b : tensor<1x12x1x12xf32>)
           initial(%c : tensor<1x3x12xf32>) outs(%l : tensor<1x3x12xf32>) phases [1] reverse [false] {
@@ -125,7 +125,7 @@ rt.variant @matrices target "sm_80" {
     %e = tensor.empty() : tensor<1x3x16xf16>
     // expected-error@+1 {{schedule 'recurrence': its products are for matrix instructions; it needs one}}
     %s = kernel.dispatch ins(%x, %r, %h : tensor<5x3x1x1x16xf32>, tensor<1x1x16x16xf16>, tensor<1x3x16xf16>)
-        outs(%e : tensor<1x3x16xf16>) schedule <"recurrence", {deep = 4 : i64, parts = 1 : i64, rows = 1 : i64, threads = 32 : i64, vector = 4 : i64}> {
+        outs(%e : tensor<1x3x16xf16>) schedule <"recurrence", {blocks = 1 : i64, deep = 4 : i64, parts = 1 : i64, rows = 1 : i64, threads = 32 : i64, vector = 4 : i64}> {
     ^bb0(%a: tensor<5x3x1x1x16xf32>, %b: tensor<1x1x16x16xf16>, %c: tensor<1x3x16xf16>, %l: tensor<1x3x16xf16>):
       %t = tensor.empty() : tensor<1x16x1x16xf16>
       %w = linalg.generic {indexing_maps = [affine_map<(d, k, g, j) -> (d, g, j, k)>, affine_map<(d, k, g, j) -> (d, k, g, j)>],
@@ -152,7 +152,7 @@ rt.variant @threads_of_matrices target "sm_80" {
     %e = tensor.empty() : tensor<1x3x16xf16>
     // expected-error@+1 {{schedule 'recurrence': threads of 2048 must be a multiple of 32 up to 1024}}
     %s = kernel.dispatch ins(%x, %r, %h : tensor<5x3x1x1x16xf32>, tensor<1x1x16x16xf16>, tensor<1x3x16xf16>)
-        outs(%e : tensor<1x3x16xf16>) schedule <"recurrence", {instruction = array<i64: 16, 8, 16>, threads = 2048 : i64}> {
+        outs(%e : tensor<1x3x16xf16>) schedule <"recurrence", {blocks = 1 : i64, instruction = array<i64: 16, 8, 16>, threads = 2048 : i64}> {
     ^bb0(%a: tensor<5x3x1x1x16xf32>, %b: tensor<1x1x16x16xf16>, %c: tensor<1x3x16xf16>, %l: tensor<1x3x16xf16>):
       %t = tensor.empty() : tensor<1x16x1x16xf16>
       %w = linalg.generic {indexing_maps = [affine_map<(d, k, g, j) -> (d, g, j, k)>, affine_map<(d, k, g, j) -> (d, k, g, j)>],
@@ -169,5 +169,45 @@ rt.variant @threads_of_matrices target "sm_80" {
       kernel.yield %q : tensor<1x3x16xf16>
     } -> tensor<1x3x16xf16>
     return %s : tensor<1x3x16xf16>
+  }
+}
+
+// -----
+
+rt.variant @clusters target "sm_80" {
+  func.func @main(%x: tensor<5x3x1x1x12xf32>, %r: tensor<1x12x1x12xf32>, %h: tensor<1x3x12xf32>) -> tensor<1x3x12xf32> {
+    %e = tensor.empty() : tensor<1x3x12xf32>
+    // expected-error@+1 {{schedule 'recurrence': blocks of 2 must be a power of two, at most 1, that divides 12 units}}
+    %s = kernel.dispatch ins(%x, %r, %h : tensor<5x3x1x1x12xf32>, tensor<1x12x1x12xf32>, tensor<1x3x12xf32>)
+        outs(%e : tensor<1x3x12xf32>) schedule <"recurrence", {blocks = 2 : i64, deep = 4 : i64, parts = 1 : i64, rows = 1 : i64, threads = 32 : i64, vector = 4 : i64}> {
+    ^bb0(%a: tensor<5x3x1x1x12xf32>, %b: tensor<1x12x1x12xf32>, %c: tensor<1x3x12xf32>, %l: tensor<1x3x12xf32>):
+      %q = kernel.recurrence input(%a : tensor<5x3x1x1x12xf32>) weights(%b : tensor<1x12x1x12xf32>)
+          initial(%c : tensor<1x3x12xf32>) outs(%l : tensor<1x3x12xf32>) phases [1] reverse [false] {
+      ^bb1(%direction: index, %i: f32, %m: f32, %before: f32):
+        kernel.yield %m : f32
+      } -> tensor<1x3x12xf32>
+      kernel.yield %q : tensor<1x3x12xf32>
+    } -> tensor<1x3x12xf32>
+    return %s : tensor<1x3x12xf32>
+  }
+}
+
+// -----
+
+rt.variant @odd_clusters target "sm_90" {
+  func.func @main(%x: tensor<5x3x1x1x12xf32>, %r: tensor<1x12x1x12xf32>, %h: tensor<1x3x12xf32>) -> tensor<1x3x12xf32> {
+    %e = tensor.empty() : tensor<1x3x12xf32>
+    // expected-error@+1 {{schedule 'recurrence': blocks of 8 must be a power of two, at most 8, that divides 12 units}}
+    %s = kernel.dispatch ins(%x, %r, %h : tensor<5x3x1x1x12xf32>, tensor<1x12x1x12xf32>, tensor<1x3x12xf32>)
+        outs(%e : tensor<1x3x12xf32>) schedule <"recurrence", {blocks = 8 : i64, deep = 4 : i64, parts = 1 : i64, rows = 1 : i64, threads = 32 : i64, vector = 4 : i64}> {
+    ^bb0(%a: tensor<5x3x1x1x12xf32>, %b: tensor<1x12x1x12xf32>, %c: tensor<1x3x12xf32>, %l: tensor<1x3x12xf32>):
+      %q = kernel.recurrence input(%a : tensor<5x3x1x1x12xf32>) weights(%b : tensor<1x12x1x12xf32>)
+          initial(%c : tensor<1x3x12xf32>) outs(%l : tensor<1x3x12xf32>) phases [1] reverse [false] {
+      ^bb1(%direction: index, %i: f32, %m: f32, %before: f32):
+        kernel.yield %m : f32
+      } -> tensor<1x3x12xf32>
+      kernel.yield %q : tensor<1x3x12xf32>
+    } -> tensor<1x3x12xf32>
+    return %s : tensor<1x3x12xf32>
   }
 }

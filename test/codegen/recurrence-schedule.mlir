@@ -4,7 +4,7 @@
 // 32 units: 8 groups of 4, whose sums 8 threads share, 4 elements of the depth at a time: a vector of the state, and one
 // of the weights for each gate. Then threads exchange halves of their 8 sums twice, and the last two; one barrier a step.
 // CHECK-LABEL: rt.variant @steps
-// CHECK: schedule <"recurrence", {deep = 4 : i64, parts = 8 : i64, rows = 1 : i64, threads = 64 : i64, vector = 4 : i64}>
+// CHECK: schedule <"recurrence", {blocks = 1 : i64, deep = 4 : i64, parts = 8 : i64, rows = 1 : i64, threads = 64 : i64, vector = 4 : i64}>
 // KERNEL-LABEL: rt.variant @steps
 // KERNEL: rt.launch
 // KERNEL: gpu.func
@@ -50,7 +50,7 @@ rt.variant @steps target "sm_80" {
 // What one thread has alone is in its registers: nothing is shared, nobody waits. Of 400 rows in two directions a block has
 // eight.
 // CHECK-LABEL: rt.variant @one_unit
-// CHECK: schedule <"recurrence", {deep = 1 : i64, parts = 1 : i64, rows = 8 : i64, threads = 32 : i64, vector = 1 : i64}>
+// CHECK: schedule <"recurrence", {blocks = 1 : i64, deep = 1 : i64, parts = 1 : i64, rows = 8 : i64, threads = 32 : i64, vector = 1 : i64}>
 // KERNEL-LABEL: rt.variant @one_unit
 // KERNEL: gpu.func
 // KERNEL-NOT: gpu.barrier
@@ -77,7 +77,7 @@ rt.variant @one_unit target "sm_80" {
 // Products of 16 bits are on Tensor Cores: a warp has eight units, of which a thread computes one in two rows. The weights,
 // as they are in memory, stay in registers: two neighbours along the depth each, loaded before the first step.
 // CHECK-LABEL: rt.variant @matrices
-// CHECK: schedule <"recurrence", {instruction = array<i64: 16, 8, 16>, threads = 64 : i64}>
+// CHECK: schedule <"recurrence", {blocks = 1 : i64, instruction = array<i64: 16, 8, 16>, threads = 64 : i64}>
 // KERNEL-LABEL: rt.variant @matrices
 // KERNEL: gpu.func
 // KERNEL-SAME: workgroup(%{{.*}} : memref<384xf16
@@ -93,7 +93,7 @@ rt.variant @one_unit target "sm_80" {
 
 // Older GPUs have no such instruction.
 // CHECK-LABEL: rt.variant @no_matrices
-// CHECK: schedule <"recurrence", {deep
+// CHECK: schedule <"recurrence", {blocks = 1 : i64, deep
 rt.variant @matrices target "sm_80" {
   func.func @main(%x: tensor<5x3x1x1x16xf32>, %r: tensor<1x1x16x16xf16>, %h: tensor<1x3x16xf16>) -> tensor<1x3x16xf16> {
     %e = tensor.empty() : tensor<1x3x16xf16>
@@ -139,5 +139,44 @@ rt.variant @no_matrices target "sm_75" {
       kernel.yield %q : tensor<1x3x16xf16>
     } -> tensor<1x3x16xf16>
     return %s : tensor<1x3x16xf16>
+  }
+}
+
+// From sm_90 on blocks of a cluster share the units where the weights then stay in registers: 128 units in FP32 are two
+// blocks' work. What the next step multiplies is stored in both blocks' memory, and both wait for one another.
+// CHECK-LABEL: rt.variant @cluster
+// CHECK: schedule <"recurrence", {blocks = 2 : i64, deep = 4 : i64, parts = 32 : i64, rows = 1 : i64, threads = 512 : i64, vector = 4 : i64}>
+// KERNEL-LABEL: rt.variant @cluster
+// KERNEL: gpu.func
+// KERNEL-SAME: nvvm.cluster_dim = array<i32: 2, 1, 1>
+// KERNEL-COUNT-2: kernel.ptx "barrier.cluster
+// KERNEL-COUNT-2: kernel.ptx "mapa.shared::cluster.u32"
+// KERNEL-COUNT-2: kernel.ptx "barrier.cluster
+// KERNEL: scf.for
+// KERNEL: kernel.ptx "mapa.shared::cluster.u32"
+// KERNEL: kernel.ptx "st.shared::cluster.f32"
+// KERNEL: kernel.ptx "mapa.shared::cluster.u32"
+// KERNEL: kernel.ptx "st.shared::cluster.f32"
+// KERNEL: kernel.ptx "barrier.cluster.arrive.release.aligned"
+// KERNEL: kernel.ptx "barrier.cluster.wait.acquire.aligned"
+// KERNEL-NOT: barrier
+// KERNEL: gpu.return
+rt.variant @cluster target "sm_90" {
+  func.func @main(%x: tensor<5x1x1x4x128xf32>, %r: tensor<1x128x4x128xf32>, %h: tensor<1x1x128xf32>) -> tensor<1x1x128xf32> {
+    %e = tensor.empty() : tensor<1x1x128xf32>
+    %s = kernel.dispatch ins(%x, %r, %h : tensor<5x1x1x4x128xf32>, tensor<1x128x4x128xf32>, tensor<1x1x128xf32>)
+        outs(%e : tensor<1x1x128xf32>) {
+    ^bb0(%a: tensor<5x1x1x4x128xf32>, %b: tensor<1x128x4x128xf32>, %c: tensor<1x1x128xf32>, %l: tensor<1x1x128xf32>):
+      %q = kernel.recurrence input(%a : tensor<5x1x1x4x128xf32>) weights(%b : tensor<1x128x4x128xf32>)
+          initial(%c : tensor<1x1x128xf32>) outs(%l : tensor<1x1x128xf32>) phases [4] reverse [false] {
+      ^bb1(%direction: index, %i: f32, %j: f32, %k: f32, %u: f32, %m: f32, %n: f32, %o: f32, %p: f32, %before: f32):
+        %0 = arith.addf %m, %n : f32
+        %1 = arith.addf %o, %p : f32
+        %2 = arith.mulf %0, %1 : f32
+        kernel.yield %2 : f32
+      } -> tensor<1x1x128xf32>
+      kernel.yield %q : tensor<1x1x128xf32>
+    } -> tensor<1x1x128xf32>
+    return %s : tensor<1x1x128xf32>
   }
 }

@@ -24,13 +24,13 @@ def model(name, nodes, inputs, outputs, weights, *, infos=(), opset=17):
 class Artefact:
     """`step` is how cameoc ended."""
 
-    def __init__(self, suite, case, made, *flags, seconds=SECONDS):
+    def __init__(self, suite, case, made, *flags, seconds=SECONDS, target="sim:sm_80"):
         self.work, self.case, self.seconds = suite.work, case, seconds
         source = suite.work / f"{case}.onnx"
         self.path = suite.work / case
         onnx.save(made, source)
         self.outputs = [output.name for output in made.graph.output]
-        self.step = harness.run([suite.tool("cameoc"), source, "-o", self.path, "--target=sim:sm_80", "-j1",
+        self.step = harness.run([suite.tool("cameoc"), source, "-o", self.path, f"--target={target}", "-j1",
                                  *flags], seconds)
 
     def run(self, feed):

@@ -26,6 +26,8 @@ OPERANDS = ["x", "w", "r", "b", "lengths", "h", "c", "p"]
 # Of the largest number of an output; FP16's states are rounded in each step.
 OFF = {F32: 2e-5, F64: 1e-10, F16: 4e-3}
 CHECKS = ("--sim-checks",)
+# Blocks of sm_90 that have the weights of 128 units in their registers, in FP32.
+CLUSTERS = {"LSTM": 2, "GRU": 2, "RNN": 1}
 
 
 class Layer:
@@ -88,8 +90,8 @@ class Recurrence:
     def __init__(self, options):
         self.suite, self.options = harness.Suite("recurrence", options.build.resolve()), options
 
-    def compile(self, case, made, *flags):
-        return artefact.Artefact(self.suite, case, made, *flags)
+    def compile(self, case, made, *flags, **options):
+        return artefact.Artefact(self.suite, case, made, *flags, **options)
 
     def run(self, case, program, feed):
         """The outputs, or None after a failure, which is told."""
@@ -246,6 +248,24 @@ class Recurrence:
             self.same(case, together, [numpy.concatenate([each[i] for each in alone], axis=2 if i == 0 else 1)
                                        for i in range(len(together))])
 
+    # --- clusters of blocks
+
+    def check_cluster(self, operator, dtype, units, blocks):
+        """Blocks that share units, in two seeds of the simulator; nine steps in one run and in two."""
+        case = f"cluster-{operator}-{numpy.dtype(dtype).name}-{units}"
+        random, states = numpy.random.default_rng(4), {"h", "c"} if operator == "LSTM" else {"h"}
+        layer = Layer(operator, inputs=8, units=units, dtype=dtype, direction="bidirectional")
+        layer.draw(random, {"w", "r", "b"})
+        feed = layer.feed(random, 3, 3, states | {"lengths"})
+        report = self.suite.work / f"{case}.json"
+        program = self.compile(case, layer.model(feed), f"--report={report}", *CHECKS, target="sim:sm_90")
+        if not self.check_values(case, layer, program, feed):
+            return
+        if f"blocks = {blocks} " in report.read_text():
+            self.suite.ok(case)
+        else:
+            self.suite.fail(case, f"no kernel has clusters of {blocks} blocks", program.step)
+
     # --- kernels
 
     def check_launches(self, operator):
@@ -285,6 +305,8 @@ class Recurrence:
                 self.check_directions(operator, dtype, units)
             for rows in (2, 4, 8):
                 self.check_rows(operator, rows)
+            for dtype, units, many in ((F32, 128, 1), (F16, 256, 2), (F64, 128, 2)):
+                self.check_cluster(operator, dtype, units, many * CLUSTERS[operator])
             self.check_launches(operator)
             self.check_precision(operator, "fp16", 5e-3)
             self.check_precision(operator, "bf16", 5e-2)
