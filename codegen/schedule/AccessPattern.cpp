@@ -170,7 +170,8 @@ AccessPattern::AccessPattern(kernel::DispatchOp op) : inputs(op.getInputs().size
       }
     alongResult.push_back(std::move(walk));
   }
-  isElementwise = op.getBodyBlock()->getOps<kernel::LineOpInterface>().empty();
+  isElementwise = llvm::none_of(op.getBodyBlock()->without_terminator(),
+                                llvm::IsaPred<kernel::LineOpInterface, kernel::ChooseOp>);
   for (auto generic : op.getBodyBlock()->getOps<linalg::GenericOp>()) {
     SmallVector<unsigned> reduced;
     generic.getReductionDims(reduced);

@@ -516,7 +516,7 @@ static bool hasLoop(Value tensor) {
     if (!definition || !seen.insert(definition).second)
       continue;
     auto generic = dyn_cast<linalg::GenericOp>(definition);
-    if (isa<kernel::LineOpInterface>(definition) ||
+    if (isa<kernel::LineOpInterface, kernel::ChooseOp>(definition) ||
         (generic && generic.getNumReductionLoops() != 0))
       return true;
     llvm::append_range(stack, definition->getOperands());

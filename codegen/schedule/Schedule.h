@@ -130,6 +130,7 @@ const Schedule *columnSchedule();
 const Schedule *scanSchedule();
 const Schedule *recurrenceSchedule();
 const Schedule *sortSchedule();
+const Schedule *chooseSchedule();
 const Schedule *transposeSchedule();
 const Schedule *mapSchedule();
 

@@ -22,7 +22,7 @@ ArrayRef<const Schedule *> schedules() {
   static const Schedule *const all[] = {
       skinnySchedule(), mmaSchedule(),       contractionSchedule(), windowSchedule(),
       rowSchedule(),    columnSchedule(),    scanSchedule(),        recurrenceSchedule(),
-      sortSchedule(),   transposeSchedule(), mapSchedule()};
+      sortSchedule(),   chooseSchedule(),    transposeSchedule(),   mapSchedule()};
   return all;
 }
 

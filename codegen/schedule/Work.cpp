@@ -173,8 +173,10 @@ void annotateCost(OpBuilder &host, rt::LaunchOp launch, kernel::DispatchOp op,
     } else if (auto recurrence = dyn_cast<kernel::RecurrenceOp>(definition)) {
       flops = amounts.add(flops, operationsOf(recurrence, amounts));
     }
+    auto choose = dyn_cast<kernel::ChooseOp>(definition);
     auto read = [&](Value value) {
-      if (!isa<RankedTensorType>(value.getType()))
+      // How many conflicts are asked for, only a run knows.
+      if (!isa<RankedTensorType>(value.getType()) || (choose && value == choose.getConflicts()))
         return;
       if (Operation *source = value.getDefiningOp()) {
         described.insert(source);

@@ -267,6 +267,20 @@ LogicalResult RecurrenceOp::verify() {
   return verifyCells(*this);
 }
 
+LogicalResult ChooseOp::verify() {
+  auto type = cast<RankedTensorType>(getCandidates().getType());
+  auto conflicts = cast<RankedTensorType>(getConflicts().getType());
+  if (type.getRank() == 0)
+    return emitOpError("has no dimension that lines are along");
+  SmallVector<int64_t> wanted(type.getShape());
+  wanted.push_back(wanted.back());
+  if (!type.getElementType().isInteger(1) || !conflicts.getElementType().isInteger(1) ||
+      conflicts.getShape() != ArrayRef(wanted))
+    return emitOpError() << "conflicts are " << conflicts << "; candidates make them "
+                         << RankedTensorType::get(wanted, IntegerType::get(getContext(), 1));
+  return success();
+}
+
 //===-- Device code -------------------------------------------------------------------------===//
 
 const PtxInstruction *KernelDialect::findInstruction(StringAttr text, unsigned operands,

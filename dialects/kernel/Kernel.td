@@ -295,8 +295,8 @@ def Kernel_DispatchOp : Kernel_Op<"dispatch", [
   let summary = "one unit of device work, described by linalg operations";
   let description = [{
     The body is a description on tensors: linalg operations, `tensor.pad` with a constant,
-    `tensor.empty`, `linalg.fill`, `kernel.scan`, `kernel.sort`, `kernel.recurrence`. Its block arguments are the
-    inputs, the scalars and the destinations, in this order; it yields one tensor per destination. No
+    `tensor.empty`, `linalg.fill`, `kernel.scan`, `kernel.sort`, `kernel.choose`, `kernel.recurrence`. Its block
+    arguments are the inputs, the scalars and the destinations, in this order; it yields one tensor per destination. No
     memory is implied for values inside the body.
 
     ```mlir
@@ -364,6 +364,29 @@ def Kernel_LineOpInterface : OpInterface<"LineOpInterface"> {
 }
 
 include "dialects/kernel/LineOps.td"
+
+def Kernel_ChooseOp : Kernel_Op<"choose", [
+    Pure, DestinationStyleOpInterface, AllTypesMatch<["candidates", "init", "result"]>]> {
+  let summary = "candidates of lines that conflict with none that is chosen before them";
+  let description = [{
+    `result[.., j]` is whether `candidates[.., j]` holds, fewer than `limit` elements before it in its line, along the
+    last dimension, are chosen, and `conflicts[.., i, j]` holds for none of them. Only chosen i with j > i are asked.
+
+    ```mlir
+    %y = kernel.choose %x conflicts %c limit %n, %init : tensor<4x100xi1>, tensor<4x100x100xi1>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$candidates, AnyRankedTensor:$conflicts, Index:$limit,
+                       AnyRankedTensor:$init);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $candidates `conflicts` $conflicts `limit` $limit `,` $init attr-dict `:` type($candidates) `,` type($conflicts)
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getInitMutable(); }
+  }];
+  let hasVerifier = 1;
+}
 
 //===-- Tile level --------------------------------------------------------------------------===//
 //

@@ -66,7 +66,7 @@ bool movesOnly(Operation *op) {
   if (auto generic = dyn_cast<linalg::GenericOp>(op))
     return generic.getNumReductionLoops() == 0 && generic.getNumDpsInputs() == 1 &&
            generic.getBody()->getTerminator()->getOperand(0) == generic.getBody()->getArgument(0);
-  return !isa<kernel::LineOpInterface, kernel::RecurrenceOp, linalg::FillOp>(op);
+  return !isa<kernel::LineOpInterface, kernel::ChooseOp, kernel::RecurrenceOp, linalg::FillOp>(op);
 }
 
 /// The arguments of a dispatch's body that stand for results of another one, perhaps reshaped, and
@@ -139,6 +139,8 @@ std::string nameOf(DispatchForm form) {
     return "a recurrent network";
   case DispatchForm::Sort:
     return "a sort";
+  case DispatchForm::Choice:
+    return "a choice";
   case DispatchForm::Pointwise:
     return "elementwise work";
   case DispatchForm::Other:

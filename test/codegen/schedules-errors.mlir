@@ -24,7 +24,7 @@ rt.variant @missing target "sm_80" {
 rt.variant @unknown target "sm_80" {
   func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
     %e = tensor.empty() : tensor<8xf32>
-    // expected-error@+1 {{no schedule class is called 'magic'; known: skinny mma contraction window rows columns scan recurrence sort transpose map}}
+    // expected-error@+1 {{no schedule class is called 'magic'; known: skinny mma contraction window rows columns scan recurrence sort choose transpose map}}
     %r = kernel.dispatch ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) schedule <"magic", {}> {
     ^bb0(%a: tensor<8xf32>, %o: tensor<8xf32>):
       %g = linalg.generic {indexing_maps = [#v, #v], iterator_types = ["parallel"]}
@@ -265,5 +265,21 @@ rt.variant @long_sort target "sm_80" {
       kernel.yield %s : tensor<3x?xi64>
     } -> tensor<3x?xi64>
     return %r : tensor<3x?xi64>
+  }
+}
+
+// -----
+
+rt.variant @choose_threads target "sm_80" {
+  func.func @main(%x: tensor<3x100xi1>, %p: tensor<3x100x100xi1>) -> tensor<3x100xi1> {
+    %e = tensor.empty() : tensor<3x100xi1>
+    // expected-error@+1 {{schedule 'choose' needs threads, a multiple of 32 up to 1024}}
+    %r = kernel.dispatch ins(%x, %p : tensor<3x100xi1>, tensor<3x100x100xi1>) outs(%e : tensor<3x100xi1>) schedule <"choose", {threads = 16 : i64}> {
+    ^bb0(%a: tensor<3x100xi1>, %c: tensor<3x100x100xi1>, %o: tensor<3x100xi1>):
+      %n = arith.constant 3 : index
+      %s = kernel.choose %a conflicts %c limit %n, %o : tensor<3x100xi1>, tensor<3x100x100xi1>
+      kernel.yield %s : tensor<3x100xi1>
+    } -> tensor<3x100xi1>
+    return %r : tensor<3x100xi1>
   }
 }

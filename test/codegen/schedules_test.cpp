@@ -520,6 +520,54 @@ TEST(Schedules, SortsAreComputed) {
     }
 }
 
+//===-- choose --------------------------------------------------------------------------------===//
+
+TEST(Schedules, ChoicesAreComputed) {
+  for (int threads : {32, 128})
+    for (int length : {1, 31, 100, 777})
+      for (int limit : {0, 5, 1000}) {
+        SCOPED_TRACE(
+            llvm::formatv("threads {0}, length {1}, limit {2}", threads, length, limit).str());
+        std::string line = llvm::formatv("tensor<3x{0}xi1>", length);
+        std::string pairs = llvm::formatv("tensor<3x{0}x{0}xi1>", length);
+        std::string body =
+            llvm::formatv("      %n = arith.constant {0} : index\n"
+                          "      %s = kernel.choose %a0 conflicts %a1 limit %n, %o : {1}, {2}\n"
+                          "      kernel.yield %s : {1}\n",
+                          limit, line, pairs);
+        SimKernels kernels(variant("", {line, pairs}, line, body,
+                                   llvm::formatv("<\"choose\", {{threads = {0} : i64}>", threads)),
+                           true);
+        ASSERT_EQ(kernels.error, "");
+        std::mt19937 random(7);
+        std::vector<uint8_t> x(3 * length), conflicts(x.size() * length), y(x.size(), 1);
+        for (uint8_t &bit : x)
+          bit = random() % 4 != 0;
+        for (uint8_t &bit : conflicts)
+          bit = random() % 8 == 0;
+        std::vector<uint8_t> wanted(x.size());
+        for (int line = 0; line < 3; ++line) {
+          std::vector<int> chosen;
+          for (int j = 0; j < length; ++j) {
+            auto isAgainst = [&](int i) {
+              return conflicts[(line * length + i) * length + j] != 0;
+            };
+            if (x[line * length + j] && int(chosen.size()) < limit &&
+                std::none_of(chosen.begin(), chosen.end(), isAgainst)) {
+              chosen.push_back(j);
+              wanted[line * length + j] = 1;
+            }
+          }
+        }
+        const uint8_t *candidates = kernels.share(x, "x"),
+                      *pair = kernels.share(conflicts, "pairs");
+        uint8_t *out = kernels.share(y, "y");
+        sim::LaunchResult result = kernels.launchPlanned(0, {&candidates, &pair, &out});
+        ASSERT_TRUE(result.ok()) << result.error;
+        EXPECT_EQ(y, wanted);
+      }
+}
+
 //===-- map -----------------------------------------------------------------------------------===//
 
 TEST(Schedules, MapsAreComputed) {

@@ -12,7 +12,7 @@ namespace cameo {
 
 static bool isCombining(Operation *op) {
   auto generic = dyn_cast<linalg::GenericOp>(op);
-  return isa<kernel::LineOpInterface, kernel::RecurrenceOp>(op) ||
+  return isa<kernel::LineOpInterface, kernel::ChooseOp, kernel::RecurrenceOp>(op) ||
          (generic && generic.getNumReductionLoops() != 0);
 }
 

@@ -41,6 +41,14 @@ kernel::SortOp matchSort(const Computation &computation) {
   return computation.root ? computation.root.getDefiningOp<kernel::SortOp>() : kernel::SortOp();
 }
 
+kernel::ChooseOp matchChoice(const Computation &computation) {
+  auto choose =
+      computation.root ? computation.root.getDefiningOp<kernel::ChooseOp>() : kernel::ChooseOp();
+  bool isAll =
+      choose && computation.results.size() == 1 && computation.results.front() == computation.root;
+  return isAll ? choose : kernel::ChooseOp();
+}
+
 DispatchForm formOf(const Computation &computation) {
   if (computation.combining.empty())
     return DispatchForm::Pointwise;
@@ -58,6 +66,8 @@ DispatchForm formOf(const Computation &computation) {
     return DispatchForm::Rows;
   if (matchSort(computation))
     return DispatchForm::Sort;
+  if (matchChoice(computation))
+    return DispatchForm::Choice;
   return matchScan(computation) ? DispatchForm::Scan : DispatchForm::Other;
 }
 

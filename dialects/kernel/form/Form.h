@@ -15,6 +15,7 @@ enum class DispatchForm {
   Scan,          // threads that combine along lines
   Recurrence,    // blocks that do steps one after another
   Sort,          // threads that put lines into order
+  Choice,        // threads that strike out what conflicts with what is chosen
   Pointwise,     // nothing is reduced
   Other          // each element reduces on its own
 };
@@ -31,5 +32,8 @@ kernel::ScanOp matchScan(const Computation &computation);
 kernel::RecurrenceOp matchRecurrence(const Computation &computation);
 /// The sort that a dispatch is, with elementwise work on it; null where it is not.
 kernel::SortOp matchSort(const Computation &computation);
+
+/// The choice that a dispatch is, with nothing behind it; null where it is not.
+kernel::ChooseOp matchChoice(const Computation &computation);
 
 } // namespace cameo

@@ -20,6 +20,8 @@ static int64_t stepsOf(Operation *combining) {
   };
   if (auto line = dyn_cast<kernel::LineOpInterface>(combining))
     return times(1, cast<RankedTensorType>(line.lineInput().getType()).getDimSize(line.lineAxis()));
+  if (auto choose = dyn_cast<kernel::ChooseOp>(combining))
+    return times(1, cast<RankedTensorType>(choose.getType()).getShape().back());
   auto generic = cast<linalg::GenericOp>(combining);
   SmallVector<unsigned> reduced;
   generic.getReductionDims(reduced);
@@ -85,8 +87,9 @@ static llvm::DenseMap<Value, int64_t> costs(const Computation &computation) {
 }
 
 bool wastesWork(const Computation &computation) {
-  // Steps of a recurrent network need all units of the step before; no element of a sort is found alone.
-  if (llvm::any_of(computation.combining, llvm::IsaPred<kernel::RecurrenceOp, kernel::SortOp>))
+  // Steps of a recurrent network need all units of the step before; no element of a sort, or of a choice, is found alone.
+  if (llvm::any_of(computation.combining,
+                   llvm::IsaPred<kernel::RecurrenceOp, kernel::SortOp, kernel::ChooseOp>))
     return true;
   if (computation.isEmpty)
     return false;

@@ -106,6 +106,22 @@ func.func @SortOfNothing(%x: tensor<4x?xi64>) {
 
 // -----
 
+func.func @ChooseConflicts(%x: tensor<4x8xi1>, %c: tensor<4x8xi1>, %n: index) {
+  // expected-error @below {{conflicts are 'tensor<4x8xi1>'; candidates make them 'tensor<4x8x8xi1>'}}
+  %y = kernel.choose %x conflicts %c limit %n, %x : tensor<4x8xi1>, tensor<4x8xi1>
+  return
+}
+
+// -----
+
+func.func @ChooseNoLines(%x: tensor<i1>, %c: tensor<i1>, %n: index) {
+  // expected-error @below {{has no dimension that lines are along}}
+  %y = kernel.choose %x conflicts %c limit %n, %x : tensor<i1>, tensor<i1>
+  return
+}
+
+// -----
+
 func.func @UnknownInstruction(%a: i32) {
   // expected-error @below {{'redux.sync.mul.s32' is not an instruction that is known here}}
   %0 = kernel.ptx "redux.sync.mul.s32"(%a, %a) : (i32, i32) -> i32

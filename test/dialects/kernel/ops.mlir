@@ -77,6 +77,13 @@ func.func @Sort(%x: tensor<4x?xi64>, %o: tensor<4x?xi64>) -> tensor<4x?xi64> {
   return %y : tensor<4x?xi64>
 }
 
+// CHECK-LABEL: func.func @Choose
+func.func @Choose(%x: tensor<4x?xi1>, %c: tensor<4x?x?xi1>, %n: index, %o: tensor<4x?xi1>) -> tensor<4x?xi1> {
+  // CHECK: kernel.choose %{{.*}} conflicts %{{.*}} limit %{{.*}}, %{{.*}} : tensor<4x?xi1>, tensor<4x?x?xi1>
+  %y = kernel.choose %x conflicts %c limit %n, %o : tensor<4x?xi1>, tensor<4x?x?xi1>
+  return %y : tensor<4x?xi1>
+}
+
 // CHECK-LABEL: func @Advance
 func.func @Advance(%x: memref<?xf32, 1>, %i: i64) -> memref<?xf32, 1> {
   // CHECK: kernel.advance %{{.*}} by %{{.*}} : memref<?xf32, 1>
