@@ -21,8 +21,6 @@ void attachNearestForms(MLIRContext &context) {
       "a condition that is a constant or known from shapes, or Where on the results of both");
   rows.add<ImageDecoderOp, RegexFullMatchOp, StringConcatOp, StringNormalizerOp, StringSplitOp,
            TfIdfVectorizerOp>("the same done before the model, which takes tensors of numbers");
-  rows.add<NonMaxSuppressionOp>(
-      "operands that are constants, or boxes and scores as outputs, chosen among after the model");
 }
 
 } // namespace cameo::onnx

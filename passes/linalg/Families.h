@@ -7,16 +7,16 @@
 
 namespace cameo {
 
-void registerElementwiseOperators(LoweringRows &rows);   // unary, binary, casts, activations
-void registerLayoutOperators(LoweringRows &rows);        // transpose, concat, slice, pad ...
-void registerShapeOperators(LoweringRows &rows);         // Shape, Reshape, Constant, Range ...
-void registerGatherOperators(LoweringRows &rows);        // Gather*, OneHot, Trilu and others
-void registerScatterOperators(LoweringRows &rows);       // ScatterElements, ScatterND
-void registerSelectionOperators(LoweringRows &rows);     // TopK, NonZero, Compress, Unique
-void registerResizeOperators(LoweringRows &rows);        // Resize
-void registerGridSample(LoweringRows &rows);             // GridSample
-void registerRoiOperators(LoweringRows &rows);           // RoiAlign, MaxRoiPool
-void registerReductionOperators(LoweringRows &rows);     // Reduce*, ArgMax, CumSum, Softmax ...
+void registerElementwiseOperators(LoweringRows &rows); // unary, binary, casts, activations
+void registerLayoutOperators(LoweringRows &rows);      // transpose, concat, slice, pad ...
+void registerShapeOperators(LoweringRows &rows);       // Shape, Reshape, Constant, Range ...
+void registerGatherOperators(LoweringRows &rows);      // Gather*, OneHot, Trilu and others
+void registerScatterOperators(LoweringRows &rows);     // ScatterElements, ScatterND
+void registerSelectionOperators(LoweringRows &rows);   // TopK, NonZero, Compress, Unique and others
+void registerResizeOperators(LoweringRows &rows);      // Resize
+void registerGridSample(LoweringRows &rows);           // GridSample
+void registerRoiOperators(LoweringRows &rows);         // RoiAlign, MaxRoiPool
+void registerReductionOperators(LoweringRows &rows);   // Reduce*, ArgMax, CumSum, Softmax ...
 void registerNormalizationOperators(LoweringRows &rows); // *Normalization, LRN
 void registerPoolingOperators(LoweringRows &rows);       // pools
 void registerContractionOperators(LoweringRows &rows);   // MatMul, Gemm, Einsum
@@ -32,5 +32,6 @@ void registerEinsum(LoweringRows &rows);
 void registerConvTranspose(LoweringRows &rows);
 void registerDeformConv(LoweringRows &rows);
 void registerRecurrence(LoweringRows &rows);
+void registerSuppression(LoweringRows &rows); // NonMaxSuppression
 
 } // namespace cameo

@@ -8,10 +8,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/onnx/shape/Axes.h"
 #include "dialects/onnx/shape/Selections.h"
+#include "passes/linalg/Counts.h"
 #include "passes/linalg/Families.h"
 #include "passes/linalg/Generics.h"
 #include "passes/linalg/Indexing.h"
-#include "passes/linalg/Scanning.h"
 #include "passes/linalg/Sorting.h"
 
 using namespace mlir;
@@ -79,79 +79,6 @@ static LogicalResult lowerTopK(Operation *op, Lowering &l) {
   return success();
 }
 
-//===-- Counts --------------------------------------------------------------------------------===//
-
-namespace {
-/// Which places of a line are chosen.
-class Choice {
-public:
-  using Condition = llvm::function_ref<Value(OpBuilder &, Location, Value place)>; // i1
-
-  Choice(Lowering &l, Location loc, OpFoldResult length, Condition isChosen)
-      : l(l), loc(loc), length(length),
-        totals(runningTotals(
-            l, loc, kernel::CombineKind::Add, {l.plan.index(1), length, l.plan.index(1)},
-            l.builder().getI32Type(), [&](OpBuilder &b, Location loc, ValueRange at) {
-              return b.create<arith::ExtUIOp>(loc, b.getI32Type(), isChosen(b, loc, at[1]));
-            })) {}
-
-  /// How many are chosen up to a place, with it, as an index.
-  Value countAt(OpBuilder &b, Location loc, Value place) const {
-    Value zero = indexConstant(b, loc, 0);
-    Value count = totals.at(b, loc, ValueRange{zero, place, zero});
-    return b.create<arith::IndexCastUIOp>(loc, b.getIndexType(), count);
-  }
-
-  /// The place of chosen number `number`.
-  Value placeOf(OpBuilder &b, Location loc, Value number) const {
-    Value zero = indexConstant(b, loc, 0), all = IndexMath(b, loc).of(length);
-    return searchIndex(b, loc, zero, all, [&](OpBuilder &b, Location loc, Value index) -> Value {
-      return b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::sle, countAt(b, loc, index),
-                                     number);
-    });
-  }
-
-  /// Lets shape rules have how many are chosen.
-  void count(Operation *op) {
-    Type i64 = l.builder().getI64Type();
-    Value count =
-        l.build.compute(loc, {l.plan.index(1)}, i64, [&](OpBuilder &b, Location loc, ValueRange) {
-          IndexMath math(b, loc);
-          return math.choose(
-              math.compare(arith::CmpIPredicate::sgt, math.of(length), b.getIndexAttr(0)),
-              [&](OpBuilder &b, Location loc) {
-                IndexMath math(b, loc);
-                Value last = math.sub(math.of(length), b.getIndexAttr(1));
-                return fromIndex(b, loc, countAt(b, loc, last), i64);
-              },
-              [&](OpBuilder &b, Location loc) { return scalarConstant(b, loc, i64, 0); });
-        });
-    l.plan.setCount(op, count);
-  }
-
-  /// The places of all `count` that are chosen, in memory.
-  Lowered places(OpFoldResult count) const {
-    Type type = l.builder().getI32Type();
-    Value found =
-        l.build.compute(loc, {count}, type, [&](OpBuilder &b, Location loc, ValueRange at) {
-          return fromIndex(b, loc, placeOf(b, loc, at[0]), type);
-        });
-    return {found, {count}, type};
-  }
-
-private:
-  Lowering &l;
-  Location loc;
-  OpFoldResult length;
-  RunningTotals totals;
-};
-} // namespace
-
-static Value readIndex(OpBuilder &b, Location loc, const Lowered &places, Value at) {
-  IndexMath math(b, loc);
-  return math.toIndex(math.element(places, at), places.elementType);
-}
-
 //===-- NonZero, Compress ---------------------------------------------------------------------===//
 
 static LogicalResult lowerNonZero(Operation *op, Lowering &l) {
@@ -178,7 +105,7 @@ static LogicalResult lowerNonZero(Operation *op, Lowering &l) {
   Value result =
       l.build.compute(loc, *sizes, i64, [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
         IndexMath math(b, loc);
-        Value place = readIndex(b, loc, places, at[1]), found;
+        Value place = indexAt(b, loc, places, at[1]), found;
         for (int64_t dim = 0; dim < input.rank(); ++dim) {
           Value number = coordinate(b, loc, place, input.sizes[dim], behind[dim]);
           Value isThis = math.compare(arith::CmpIPredicate::eq, at[0], b.getIndexAttr(dim));
@@ -208,7 +135,7 @@ static LogicalResult lowerCompress(Operation *op, Lowering &l) {
   Value result =
       l.build.compute(loc, *sizes, x.elementType, [&](OpBuilder &b, Location loc, ValueRange at) {
         SmallVector<Value> source(at);
-        source[axis] = readIndex(b, loc, places, at[axis]);
+        source[axis] = indexAt(b, loc, places, at[axis]);
         return IndexMath(b, loc).element(x, source);
       });
   l.define(op, 0, result, *sizes, x.elementType);
@@ -256,7 +183,7 @@ public:
     });
     if (!isSorted)
       firsts.emplace(l, loc, all, [&](OpBuilder &b, Location loc, Value slice) {
-        return isFirst(b, loc, readIndex(b, loc, placeOfSlice, slice));
+        return isFirst(b, loc, indexAt(b, loc, placeOfSlice, slice));
       });
   }
 
@@ -266,10 +193,10 @@ public:
     Lowered begins = groups->places(count);
     if (!isSorted)
       begins = inMemory(count, [&](OpBuilder &b, Location loc, Value number) {
-        return readIndex(b, loc, placeOfSlice, firsts->placeOf(b, loc, number));
+        return indexAt(b, loc, placeOfSlice, firsts->placeOf(b, loc, number));
       });
     auto firstSlice = [&](OpBuilder &b, Location loc, Value number) {
-      return sliceAt(b, loc, readIndex(b, loc, begins, number));
+      return sliceAt(b, loc, indexAt(b, loc, begins, number));
     };
     Sizes found{x.sizes[0], count, x.sizes[2]};
     Value values =
@@ -279,7 +206,7 @@ public:
     l.define(op, 0, l.build.reshape(loc, {values, found, x.elementType}, sizes[0]));
     defineIndices(1, sizes[1], firstSlice);
     defineIndices(2, sizes[2], [&](OpBuilder &b, Location loc, Value slice) {
-      Value place = readIndex(b, loc, placeOfSlice, slice);
+      Value place = indexAt(b, loc, placeOfSlice, slice);
       Value number = groups->countAt(b, loc, place);
       IndexMath math(b, loc);
       if (!isSorted) {
@@ -289,7 +216,7 @@ public:
       return math.sub(number, b.getIndexAttr(1));
     });
     defineIndices(3, sizes[3], [&](OpBuilder &b, Location loc, Value number) -> Value {
-      Value begin = readIndex(b, loc, begins, number);
+      Value begin = indexAt(b, loc, begins, number);
       Value end = groups->placeOf(b, loc, groups->countAt(b, loc, begin));
       return b.create<arith::SubIOp>(loc, end, begin);
     });
@@ -321,7 +248,7 @@ private:
 
   /// The slice at a place in the order so far.
   Value sliceAt(OpBuilder &b, Location loc, Value place) {
-    return order.tensor ? readIndex(b, loc, order, place) : place;
+    return order.tensor ? indexAt(b, loc, order, place) : place;
   }
 
   Value keyAt(OpBuilder &b, Location loc, Value slice, int64_t key) {
@@ -384,6 +311,7 @@ void registerSelectionOperators(LoweringRows &rows) {
   rows.add<onnx::TopKOp>({lowerTopK});
   rows.add<onnx::NonZeroOp>({lowerNonZero, "scalars"});
   rows.add<onnx::CompressOp>({lowerCompress});
+  registerSuppression(rows);
   rows.add<onnx::UniqueOp>({lowerUnique, "slices of more than 16 elements"});
 }
 

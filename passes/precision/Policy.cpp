@@ -152,6 +152,7 @@ void attachPrecisionRoles(MLIRContext &context) {
   rows.add<onnx::ModOp>({Role::Full, kSensitive});
   rows.add<onnx::MulOp>({Role::Elementwise});
   rows.add<onnx::NegOp>({Role::Elementwise});
+  rows.add<onnx::NonMaxSuppressionOp>({Role::Full, kSensitive});
   rows.add<onnx::NonZeroOp>({Role::Full, kSensitive});
   rows.add<onnx::OneHotOp>({Role::Movement});
   rows.add<onnx::PReluOp>({Role::Elementwise});

@@ -84,6 +84,16 @@ std::string scattered(int64_t length, StringRef element) {
                              x, length));
 }
 
+std::string suppressed(int64_t count) {
+  std::string boxes = tensorOf({2, count, 4}, "f32"), scores = tensorOf({2, 3, count}, "f32");
+  return model(boxes, scores, "tensor<?x3xi64>",
+               llvm::formatv("  %n = onnx.Constant() {{value = dense<50> : tensor<i64>} : () -> "
+                             "tensor<i64>\n  %none = onnx.None() : () -> none\n"
+                             "  %y = onnx.NonMaxSuppression(%a, %b, %n, %none, %none) : ({0}, {1}, "
+                             "tensor<i64>, none, none) -> tensor<?x3xi64>",
+                             boxes, scores));
+}
+
 std::string pool(int64_t channels, int64_t size, int64_t window, StringRef element) {
   std::string x = tensorOf({1, channels, size, size}, element);
   std::string y = tensorOf({1, channels, size - window + 1, size - window + 1}, element);
@@ -178,7 +188,10 @@ TEST_F(ScheduleChoices, OthersAreAccepted) {
   for (const char *element : kFloats)
     for (int64_t window : {2, 3, 11})
       expectAccepted(pool(64, 56, window, element));
-  for (const char *family : {"rows", "columns", "window", "scan", "sort", "transpose", "map"})
+  for (int64_t count : {1, 100, 10000})
+    expectAccepted(suppressed(count));
+  for (const char *family :
+       {"rows", "columns", "window", "scan", "sort", "choose", "transpose", "map"})
     EXPECT_TRUE(families.count(family)) << family;
 }
 

@@ -165,6 +165,12 @@ def chosen(operator):
         count = g.add("Reshape", g.add("ReduceSum", g.add("Cast", above, to=TensorProto.INT64), keepdims=0), g.ints(1))
         y, i = g.add("TopK", best, count, outputs=2)
         return g.model(y, g.add("Gather", x, i), g.add("Cast", i, to=FLOAT)), [feed for feed in feeds if len(feed["x"])]
+    if operator == "NonMaxSuppression":
+        boxes, scores = g.add("Unsqueeze", x, g.ints(0)), g.add("Reshape", best, g.ints(1, 1, -1))
+        places = g.add("NonMaxSuppression", boxes, scores, g.add("Shape", best), g.array(numpy.float32([0.1])),
+                       g.array(numpy.float32([0.2])))
+        y = g.add("Gather", x, g.add("Reshape", g.add("Slice", places, g.ints(2), g.ints(3), g.ints(1)), g.ints(-1)))
+        return g.model(y, g.add("Cast", places, to=FLOAT)), [feed for feed in feeds if len(feed["x"])]
     tens = g.add("Cast", g.add("Mul", x, g.array(numpy.float32(3))), to=TensorProto.INT64)
     y, first, inverse, counts = g.add("Unique", tens, outputs=4, sorted=int(operator == "Unique"))
     return g.model(*(g.add("Cast", value, to=FLOAT) for value in (y, first, inverse, counts))), \
@@ -191,7 +197,7 @@ def cases():
     for operator in ("Expand", "Tile", "Pad", "ConstantOfShape", "Resize", "Reshape"):
         yield f"shape-{operator}", shaped(operator)
     yield "one-hot", one_hot()
-    for operator in ("NonZero", "Compress", "TopK", "Unique", "Unique-unsorted"):
+    for operator in ("NonZero", "Compress", "TopK", "NonMaxSuppression", "Unique", "Unique-unsorted"):
         yield f"chosen-{operator.lower()}", chosen(operator)
     for times in (1, 2, 4):
         yield f"sequence-{times}", in_sequence(times)

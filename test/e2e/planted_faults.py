@@ -221,6 +221,15 @@ def cases():
         Case("convolution", [node("Conv", ["x", "w", "b"], ["y"], "convolution", pads=[1] * 4)],
              {"x": normal(2, 5, 9, 9), "w": normal(20, 5, 3, 3), "b": normal(20)},
              [2, 20, 9, 9]),
+        # A line in shared memory, in order; lines that a warp looks through, and strikes out from.
+        Case("sort", [node("TopK", ["x", "k"], ["y", "i"], "best")], {"x": normal(3, 100), "k": numpy.array([100])},
+             [3, "K"]),
+        Case("choose", [node("NonMaxSuppression", ["boxes", "scores", "most", "share"], ["n"], "choice"),
+                        node("Cast", ["n"], ["y"], "floats", to=TensorProto.FLOAT)],
+             {"boxes": numpy.sort(normal(1, 150, 4).reshape(1, 150, 2, 2), axis=2).reshape(1, 150, 4),
+              "scores": normal(1, 8, 150)}, ["N", 3], weights=[
+                  helper.make_tensor("most", TensorProto.INT64, [1], [150]),
+                  helper.make_tensor("share", TensorProto.FLOAT, [1], [0.1])]),
         # One block per row: loops over the row, shuffles, shared memory, barriers.
         Case("softmax", [node("Softmax", ["x"], ["y"], "softmax", axis=-1)], {"x": normal(3, 500)},
              [3, 500]),

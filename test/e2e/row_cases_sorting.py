@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import numpy
 
-from row_cases import BOOL, F16, F32, F64, I32, I64, U8, Case, Fixed, fixed, normal, operator, whole
+from row_cases import BOOL, F16, F32, F64, I32, I64, U8, Case, Fixed, fixed, normal, operator, uniform, whole
 
 # --- scattered updates
 
@@ -136,3 +136,28 @@ def unique(name, version):
     yield Case("alone", [normal(12)])
     yield Case("bytes", [whole(0, 200, 60, dtype=U8)], {}, 4)
     yield Case("one", [normal(1, 1)], {}, 4)
+
+
+def boxes_of(batches, count, classes):
+    corners, sizes = uniform(0, 10, batches, count, 2), uniform(1, 6, batches, count, 2)
+    return corners, sizes, whole(0, 60, batches, classes, count).astype(F32) / F32(64)
+
+
+@operator("NonMaxSuppression")
+def suppression(name, version):
+    corners, sizes, scores = boxes_of(2, 40, 3)
+    boxes = numpy.concatenate([corners, corners + sizes], 2)
+    half, least = numpy.array([0.3], F32), numpy.array([0.2], F32)
+    yield Case("corners", [boxes, scores, fixed(7), half, least])
+    yield Case("flipped", [numpy.concatenate([corners + sizes, corners], 2), scores, fixed(40), half])
+    yield Case("centers", [numpy.concatenate([corners, sizes], 2), scores, fixed(5), half, least],
+               {"center_point_box": 1})
+    yield Case("limit-at-run-time", [boxes, scores, numpy.array([4], I64), half, least])
+    yield Case("no-limit", [boxes, scores])
+    yield Case("no-share", [boxes, scores, fixed(9)])
+    yield Case("nothing", [boxes, scores, fixed(9), half, numpy.array([2], F32)])
+    yield Case("no-boxes", [numpy.zeros((1, 0, 4), F32), numpy.zeros((1, 2, 0), F32), fixed(9), half])
+    yield Case("equal", [numpy.tile(numpy.array([0, 0, 1, 1], F32), (1, 3, 1)), numpy.array([[[0.5, 0.5, 0.7]]], F32),
+                         fixed(3), half])
+    corners, sizes, scores = boxes_of(1, 2500, 2)
+    yield Case("many", [numpy.concatenate([corners * 4, corners * 4 + sizes], 2), scores, fixed(200), half, least])

@@ -288,6 +288,14 @@ def cases():
                 [([[2, 2]], "k is 3, along an axis of 2 elements")], outputs=2, later_types=[TensorProto.INT64])
     yield Check("compress", "Compress", [tensor("N"), tensor("M", dtype=numpy.bool_)], [[5], [4]],
                 [([[5], [6]], "a condition of 6 elements for 5")])
+    boxes, scores, one = [2, 5, 4], [2, 3, 5], numpy.array([0.5], F32)
+    for label, wrong, text in (
+            ("numbers", [[2, 5, 3], scores], "boxes have 3 numbers; they need 4"),
+            ("batch", [boxes, [1, 3, 5]], "batch sizes 2 and 1 of boxes and scores differ"),
+            ("count", [boxes, [2, 3, 4]], "5 boxes have 4 scores")):
+        yield Check(f"suppression-{label}", "NonMaxSuppression",
+                    [tensor("B", "N", "K"), tensor("C", "M", "S"), ints(3), one], [boxes, scores], [(wrong, text)],
+                    output_type=TensorProto.INT64)
     yield Check("reverse-sequence-count", "ReverseSequence",
                 [tensor("T", "N"), tensor("L", dtype=I64)], [[3, 2], given(3, 1)],
                 [([[3, 2], given(3, 1, 2)], "sequence_lens holds 3 lengths for 2 sequences")])

@@ -216,7 +216,8 @@ std::string HostValues::describeDeviceValue(Value value) {
 static bool hasListRank(Operation *op, unsigned operand) {
   auto type = dyn_cast<RankedTensorType>(op->getOperand(operand).getType());
   // A single number in one dimension, and axes of Unsqueeze in none, are common in models.
-  bool perhapsScalar = isa<CumProdOp, CumSumOp, OneHotOp, RangeOp, UnsqueezeOp>(op);
+  bool perhapsScalar =
+      isa<CumProdOp, CumSumOp, NonMaxSuppressionOp, OneHotOp, RangeOp, UnsqueezeOp>(op);
   return !type || type.getRank() == 1 || (type.getRank() == 0 && perhapsScalar);
 }
 

@@ -1,4 +1,5 @@
-// Shapes of operators that put elements into order or choose among them: TopK, NonZero, Compress, Unique.
+// Shapes of operators that put elements into order or choose among them: TopK, NonZero, Compress, Unique,
+// NonMaxSuppression.
 //
 // Sizes of most of them are counted on the device, and are at most what was given.
 //
@@ -7,6 +8,7 @@
 
 #include "dialects/onnx/Onnx.h"
 #include "dialects/onnx/shape/Axes.h"
+#include "dialects/onnx/shape/NodeText.h"
 #include "dialects/onnx/shape/ShapeRules.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -106,11 +108,55 @@ static FailureOr<SmallVector<Sizes>> inferUnique(Shapes &shapes, Operation *op) 
   return SmallVector<Sizes>{x, {count}, {all}, {count}};
 }
 
+FailureOr<OpFoldResult> suppressionLimit(Shapes &shapes, Operation *op) {
+  SizeBuilder &s = shapes.sizes;
+  if (isAbsent(op, 2))
+    return s.index(0);
+  FailureOr<Sizes> given = shapes.host.values(op, 2, 1);
+  if (failed(given))
+    return failure();
+  if (given->size() != 1)
+    return s.refuse(op, "max_output_boxes_per_class holds " + Twine(given->size()) +
+                            " numbers; it must hold one");
+  return s.atLeastZero(given->front());
+}
+
+static FailureOr<Sizes> inferNonMaxSuppression(Shapes &shapes, Operation *op) {
+  SizeBuilder &s = shapes.sizes;
+  Sizes boxes = shapes.of(op, 0), scores = shapes.of(op, 1);
+  if (boxes.size() != 3 || scores.size() != 3)
+    return s.refuse(op, "boxes have rank " + Twine(boxes.size()) + " and scores rank " +
+                            Twine(scores.size()) + "; both must have 3");
+  if (failed(s.check(op, s.equal(boxes[2], s.index(4)), "boxes have {0} numbers; they need {1}",
+                     boxes[2], s.index(4))) ||
+      failed(s.check(op, s.equal(boxes[0], scores[0]),
+                     "batch sizes {0} and {1} of boxes and scores differ", boxes[0], scores[0])) ||
+      failed(s.check(op, s.equal(boxes[1], scores[2]), "{0} boxes have {1} scores", boxes[1],
+                     scores[2])))
+    return failure();
+  for (unsigned operand : {3, 4}) {
+    if (isAbsent(op, operand))
+      continue;
+    for (OpFoldResult size : shapes.of(op, operand))
+      if (!isConstantIntValue(size, 1))
+        return s.refuse(op, inputText(op, operand) + " is " +
+                                typeText(op->getOperand(operand).getType()) +
+                                "; it must hold one number");
+  }
+  FailureOr<OpFoldResult> limit = suppressionLimit(shapes, op);
+  OpFoldResult lines = s.mul(scores[0], scores[1]);
+  if (failed(limit) || failed(checkLength(s, op, s.mul(lines, scores[2]))))
+    return failure();
+  OpFoldResult most = s.mul(lines, s.min(*limit, scores[2]));
+  return Sizes{s.min(s.counted(op), most), s.index(3)};
+}
+
 void registerSelectionRules(ShapeRows &rows) {
   rows.add<TopKOp>(inferTopK);
   rows.add<NonZeroOp>(fromShapes<inferNonZero>);
   rows.add<CompressOp>(fromShapes<inferCompress>);
   rows.add<UniqueOp>(inferUnique);
+  rows.add<NonMaxSuppressionOp>(fromShapes<inferNonMaxSuppression>);
 }
 
 } // namespace cameo::onnx

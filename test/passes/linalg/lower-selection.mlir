@@ -165,3 +165,39 @@ func.func @open_slices(%x: tensor<3x?xf32>) -> tensor<?x?xf32> {
   %y, %i, %j, %c = onnx.Unique(%x) {axis = 0 : i64} : (tensor<3x?xf32>) -> (tensor<?x?xf32>, none, none, none)
   return %y : tensor<?x?xf32>
 }
+
+// -----
+
+// Boxes in the order of their scores; those that overlap none that is chosen; their count is read back.
+// CHECK-LABEL: func @suppression
+// CHECK: kernel.sort
+// CHECK: outs(%{{.*}} : tensor<6x20xi32>)
+// CHECK: kernel.choose %{{.*}} conflicts %{{.*}} limit %{{.*}} : tensor<6x20xi1>, tensor<6x20x20xi1>
+// CHECK: kernel.scan
+// CHECK: rt.fetch
+// CHECK: outs(%{{.*}} : tensor<?x3xi64>)
+func.func @suppression(%boxes: tensor<2x20x4xf32>, %scores: tensor<2x3x20xf32>, %share: tensor<f32>, %least: tensor<1xf32>) -> tensor<?x3xi64> {
+  %most = onnx.Constant() {value = dense<5> : tensor<1xi64>} : () -> tensor<1xi64>
+  %y = onnx.NonMaxSuppression(%boxes, %scores, %most, %share, %least) : (tensor<2x20x4xf32>, tensor<2x3x20xf32>, tensor<1xi64>, tensor<f32>, tensor<1xf32>) -> tensor<?x3xi64>
+  return %y : tensor<?x3xi64>
+}
+
+// -----
+
+// expected-error @below {{unsupported: 1 node cannot be compiled}}
+func.func @box_ranks(%boxes: tensor<20x4xf32>, %scores: tensor<2x3x20xf32>) -> tensor<?x3xi64> {
+  %none = onnx.None() : () -> none
+  // expected-note @below {{boxes have rank 2 and scores rank 3; both must have 3}}
+  %y = onnx.NonMaxSuppression(%boxes, %scores, %none, %none, %none) : (tensor<20x4xf32>, tensor<2x3x20xf32>, none, none, none) -> tensor<?x3xi64>
+  return %y : tensor<?x3xi64>
+}
+
+// -----
+
+// expected-error @below {{unsupported: 1 node cannot be compiled}}
+func.func @box_share(%boxes: tensor<2x20x4xf32>, %scores: tensor<2x3x20xf32>, %share: tensor<2xf32>) -> tensor<?x3xi64> {
+  %none = onnx.None() : () -> none
+  // expected-note @below {{input 'iou_threshold' is float[2]; it must hold one number}}
+  %y = onnx.NonMaxSuppression(%boxes, %scores, %none, %share, %none) : (tensor<2x20x4xf32>, tensor<2x3x20xf32>, none, tensor<2xf32>, none) -> tensor<?x3xi64>
+  return %y : tensor<?x3xi64>
+}
