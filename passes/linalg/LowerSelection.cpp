@@ -312,7 +312,7 @@ void registerSelectionOperators(LoweringRows &rows) {
   rows.add<onnx::NonZeroOp>({lowerNonZero, "scalars"});
   rows.add<onnx::CompressOp>({lowerCompress});
   registerSuppression(rows);
-  rows.add<onnx::UniqueOp>({lowerUnique, "slices of more than 16 elements"});
+  rows.add<onnx::UniqueOp>({lowerUnique, "slices of more than 64 elements"});
 }
 
 } // namespace cameo

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Operators that sort, choose and write at places, of constants: cameoc computes them. Ties, NaN, axes and indices from
+"""Operators that sort, choose and write at places, of constants, which cameoc computes, and of inputs. Ties, NaN, axes and indices from
 the end, duplicates, empty results, all element types; and graphs whose shapes and branches follow from them. Beside
 ONNX Runtime, and numbers that the case itself has where that has no kernel or no order."""
 # SPDX-License-Identifier: Apache-2.0
@@ -49,6 +49,17 @@ class Case:
              helper.make_tensor_value_info("z", FLOAT, [1])],
             [numpy_helper.from_array(array, name) for name, array in weights.items()])
         self.model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+
+
+    def given(self, feed):
+        """The model with inputs in place of constants, and what they are."""
+        model = onnx.ModelProto()
+        model.CopyFrom(self.model)
+        arrays = {weight.name: numpy_helper.to_array(weight) for weight in model.graph.initializer}
+        model.graph.input.extend(helper.make_tensor_value_info(weight.name, weight.data_type, weight.dims)
+                                 for weight in model.graph.initializer)
+        model.graph.ClearField("initializer")
+        return model, {**feed, **arrays}
 
 
 def sorts():
@@ -225,11 +236,11 @@ def refusals():
         "index -4 into a dimension of size 3"
 
 
-def check(suite, name, model, feed, outputs, wanted):
+def check(suite, name, model, feed, outputs, wanted, levels=harness.LEVELS, options=()):
     if isinstance(wanted, str):
         return suite.fail(name, wanted)
-    for level in harness.LEVELS:
-        program = artefact.Artefact(suite, re.sub(r"[^\w-]", "_", name) + level, model, level)
+    for level in levels:
+        program = artefact.Artefact(suite, re.sub(r"[^\w-]", "_", name) + level, model, level, *options)
         step, arrays = program.run(feed)
         reason = step.how() if step.code else next(filter(None, (
             reference.differs(output, array, right) for output, array, right in zip(outputs, arrays, wanted))), None)
@@ -250,7 +261,10 @@ def main():
         if not re.search(options.filter, case.name):
             continue
         wanted = [*case.oracle, feed["x"]] if case.oracle else reference.expected(case.model, feed)
-        check(suite, case.name, case.model, feed, [output.name for output in case.model.graph.output], wanted)
+        outputs = [output.name for output in case.model.graph.output]
+        check(suite, case.name, case.model, feed, outputs, wanted)
+        # A run makes the same of them.
+        check(suite, f"{case.name}-given", *case.given(feed), outputs, wanted, ["-O2"], ["--sim-checks"])
     for name, model, given in graphs():
         if re.search(options.filter, f"graph-{name}"):
             check(suite, f"graph-{name}", model, given, ["y"], reference.expected(model, given))

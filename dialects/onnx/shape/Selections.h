@@ -8,7 +8,7 @@
 namespace cameo::onnx {
 
 /// The most elements of a slice of Unique: it is sorted by each.
-inline constexpr int64_t kMostUniqueKeys = 16;
+inline constexpr int64_t kMostUniqueKeys = 64;
 
 /// The axis of Unique, from the start. Without one `x` becomes one line, along which slices have an element each.
 mlir::FailureOr<int64_t> uniqueAxis(SizeBuilder &s, mlir::Operation *op, Sizes &x);
