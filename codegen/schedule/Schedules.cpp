@@ -20,9 +20,9 @@ static constexpr double kToldApart = 3;
 
 ArrayRef<const Schedule *> schedules() {
   static const Schedule *const all[] = {
-      skinnySchedule(), mmaSchedule(),       contractionSchedule(), windowSchedule(),
-      rowSchedule(),    columnSchedule(),    scanSchedule(),        recurrenceSchedule(),
-      sortSchedule(),   chooseSchedule(),    transposeSchedule(),   mapSchedule()};
+      skinnySchedule(), mmaSchedule(),    contractionSchedule(), windowSchedule(),
+      rowSchedule(),    columnSchedule(), scanSchedule(),        recurrenceSchedule(),
+      sortSchedule(),   chooseSchedule(), transposeSchedule(),   mapSchedule()};
   return all;
 }
 

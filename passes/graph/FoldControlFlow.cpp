@@ -138,6 +138,7 @@ Operation *ControlFlow::keep(Operation *op, const Twine &why) {
 }
 
 void ControlFlow::bury(Operation *op) {
+  op->walk([&](Operation *each) { walk.refusals.forget(each); });
   op->remove();
   op->dropAllReferences();
   buried.push_back(op);
@@ -194,10 +195,12 @@ void ControlFlow::eraseUnused() {
     if (isKnownList(&op))
       known.push_back(&op);
   for (Operation *op : llvm::reverse(known))
-    if (op->use_empty())
+    if (op->use_empty()) {
+      walk.refusals.forget(op);
       op->erase();
-    else
+    } else {
       keep(op, ""); // what reads it is what cannot be compiled
+    }
 }
 
 namespace {

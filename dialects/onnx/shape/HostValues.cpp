@@ -151,28 +151,34 @@ FailureOr<Sizes> HostValues::fetch(Value wanted, int64_t limit) {
       leaves.push_back(value);
       continue;
     }
-    bool isKnown = true;
+    bool isKnown = true, areConstants = true;
     for (Value operand : op->getOperands()) {
-      if (isAbsent(operand) || succeeded(tryValues(operand, limit)))
+      FailureOr<Sizes> numbers = isAbsent(operand) ? Sizes() : tryValues(operand, limit);
+      if (succeeded(numbers)) {
+        areConstants &= llvm::all_of(*numbers, llvm::IsaPred<Attribute>);
         continue;
+      }
       isKnown = false;
       if (seen.insert(operand).second)
         visited.push_back(operand);
     }
-    // The device would not make better what the host refuses to make of numbers that it knows, as a quotient by 0.
-    if (isKnown)
+    // The device would not make better what the host refuses to make of constants, as a quotient by 0.
+    if (isKnown && areConstants)
       return failure();
+    if (isKnown) {
+      areAll &= mayFetch(value, limit);
+      leaves.push_back(value);
+    }
   }
   auto read = [&](Value value) {
     bool isReal = isa<FloatType>(elementType(value));
     int64_t count = elementsOf(*hostShape(*shapes.find(value)));
     cache[value] = shapes.sizes.fetch(value, count, isReal);
+    failures.clear(); // more is known now
   };
   if (areAll && !leaves.empty()) {
     for (Value leaf : leaves)
       read(leaf);
-    for (Value value : visited)
-      failures.erase(value);
     if (FailureOr<Sizes> result = tryValues(wanted, limit); succeeded(result))
       return result;
   }

@@ -13,4 +13,9 @@ LogicalResult Refusals::add(Operation *op, const Twine &reason, Subject subject)
   return failure();
 }
 
+void Refusals::forget(Operation *op) {
+  if (refused.erase(op))
+    llvm::erase_if(recorded, [&](const Problem &problem) { return problem.op == op; });
+}
+
 } // namespace cameo::onnx

@@ -23,6 +23,8 @@ public:
                           Subject subject = Subject::Node);
   /// A node behind one that is refused: nothing is known of it, and nothing is to be said.
   void hide(mlir::Operation *op) { refused.insert(op); }
+  /// Takes back what is recorded of a node that is taken out of the model.
+  void forget(mlir::Operation *op);
   /// Whether a node is recorded, or hidden behind one that is.
   bool contains(mlir::Operation *op) const { return refused.contains(op); }
   llvm::ArrayRef<Problem> problems() const { return recorded; }
