@@ -169,7 +169,7 @@ TORCHVISION = {
     "vit": ("vit_b_16", "3x32x32", {"image_size": 32}),
     "wide_resnet": ("wide_resnet50_2", "3x32x32", {}),
 }
-REFUSED = {"swin": {"ScatterND"}}
+REFUSED = {}
 # Without --long: shuffled channels, joined branches, depthwise convolutions with gates, norms of rows.
 DAILY = {"shufflenet_v2-open", "inception_v3-open", "efficientnet-1", "convnext-1"}
 
@@ -238,24 +238,25 @@ def run_reference(path, feed):
 
 
 def round_values(half):
-    """An FP16 model with FP32 operators whose results are rounded to FP16. ONNX Runtime has few FP16 kernels for
-    a CPU, and keeps FP32 between the others."""
+    """An FP16 model with FP32 operators whose results are rounded to FP16, or BF16. ONNX Runtime has few such kernels
+    for a CPU, and keeps FP32 between the others."""
     half = onnx.shape_inference.infer_shapes(half)
-    is_half = {value.name for value in half.graph.value_info
-               if value.type.tensor_type.elem_type == TensorProto.FLOAT16}
+    low = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
+    kinds = {value.name: value.type.tensor_type.elem_type for value in half.graph.value_info
+             if value.type.tensor_type.elem_type in low}
     for tensor in [*half.graph.initializer, *(a.t for node in half.graph.node for a in node.attribute)]:
-        if tensor.data_type == TensorProto.FLOAT16:
+        if tensor.data_type in low:
             tensor.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(tensor).astype(numpy.float32), tensor.name))
     nodes = []
     for node in half.graph.node:
         for attribute in node.attribute:
-            if node.op_type == "Cast" and attribute.i == TensorProto.FLOAT16:
+            if node.op_type == "Cast" and attribute.i in low:
                 attribute.i = TensorProto.FLOAT
         nodes.append(node)
         for number, name in enumerate(node.output):
-            if name in is_half:
+            if name in kinds:
                 node.output[number] = f"{name}.exact"
-                nodes += [helper.make_node("Cast", [f"{name}.exact"], [f"{name}.half"], to=TensorProto.FLOAT16),
+                nodes += [helper.make_node("Cast", [f"{name}.exact"], [f"{name}.half"], to=kinds[name]),
                           helper.make_node("Cast", [f"{name}.half"], [name], to=TensorProto.FLOAT)]
     del half.graph.value_info[:]
     del half.graph.node[:]
