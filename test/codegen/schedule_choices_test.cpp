@@ -94,6 +94,23 @@ std::string suppressed(int64_t count) {
                              boxes, scores));
 }
 
+std::string recurrent(StringRef op, int64_t gates, int64_t rows, int64_t units, StringRef element) {
+  std::string x = tensorOf({4, rows, 8}, element), r = tensorOf({2, gates * units, units}, element),
+              w = tensorOf({2, gates * units, 8}, element),
+              y = tensorOf({4, 2, rows, units}, element);
+  std::string more = op == "LSTM" ? ", %none, %none" : "",
+              moreTypes = op == "LSTM" ? ", none, none" : "",
+              moreResults = op == "LSTM" ? ", %k" : "",
+              moreResultTypes = op == "LSTM" ? ", none" : "";
+  return model(x, r, y,
+               llvm::formatv("  %none = onnx.None() : () -> none\n"
+                             "  %w = onnx.Constant() {{value = dense<0.5> : {3}} : () -> {3}\n"
+                             "  %y, %h{7} = onnx.{0}(%a, %w, %b, %none, %none, %none{5}) "
+                             "{{direction = \"bidirectional\"} : ({1}, {3}, {2}, none, none, "
+                             "none{6}) -> ({4}, none{8})",
+                             op, x, r, w, y, more, moreTypes, moreResults, moreResultTypes));
+}
+
 std::string pool(int64_t channels, int64_t size, int64_t window, StringRef element) {
   std::string x = tensorOf({1, channels, size, size}, element);
   std::string y = tensorOf({1, channels, size - window + 1, size - window + 1}, element);
@@ -190,8 +207,15 @@ TEST_F(ScheduleChoices, OthersAreAccepted) {
       expectAccepted(pool(64, 56, window, element));
   for (int64_t count : {1, 100, 10000})
     expectAccepted(suppressed(count));
-  for (const char *family :
-       {"rows", "columns", "window", "scan", "sort", "choose", "transpose", "map"})
+  for (const char *element : kFloats)
+    for (int64_t rows : {1, 300})
+      for (int64_t units : {1, 2, 3, 16, 50, 64, 96, 128, 256, 1000, 2048}) {
+        expectAccepted(recurrent("LSTM", 4, rows, units, element));
+        expectAccepted(recurrent("GRU", 3, rows, units, element));
+        expectAccepted(recurrent("RNN", 1, rows, units, element));
+      }
+  for (const char *family : {"rows", "columns", "window", "scan", "sort", "choose", "recurrence",
+                             "transpose", "map"})
     EXPECT_TRUE(families.count(family)) << family;
 }
 

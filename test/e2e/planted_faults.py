@@ -205,6 +205,20 @@ def kernel_cases():
     ]
 
 
+@dataclass
+class ClusterCase(Case):
+    """What blocks of a cluster exchange."""
+    KINDS = ("drop-cluster-barrier", "stay-local", "diverge-shuffle", "narrow-shuffle", "shift-index")
+    ARCHITECTURE = "sm_90"
+
+    def write_device(self, suite, work, target):
+        return super().write_device(suite, work, f"sim:{self.ARCHITECTURE}")
+
+    @staticmethod
+    def assemble(suite, source, artefact, target):
+        return Case.assemble(suite, source, artefact, f"sim:{ClusterCase.ARCHITECTURE}")
+
+
 def cases():
     random = numpy.random.default_rng(5)
 
@@ -245,6 +259,13 @@ def cases():
              "w": normal(37)}, [3, 37]),
         Case("pooling", [node("MaxPool", ["x"], ["y"], "pool", kernel_shape=[3, 3], strides=[2, 2],
                              pads=[1, 1, 1, 1])], {"x": normal(1, 3, 9, 9)}, [1, 3, 5, 5]),
+        # Steps: sums that lanes exchange, and what the next step reads in shared memory; on two blocks.
+        Case("recurrence", [node("GRU", ["x", "w", "r", "", "n"], ["y"], "steps", hidden_size=24,
+                                 direction="reverse")],
+             {"x": normal(3, 2, 4), "w": normal(1, 72, 4), "r": normal(1, 72, 24) / 5,
+              "n": numpy.array([3, 2], numpy.int32)}, [3, 1, 2, 24]),
+        ClusterCase("recurrence-cluster", [node("LSTM", ["x", "w", "r"], ["y"], "steps", hidden_size=128)],
+                    {"x": normal(2, 1, 4), "w": normal(1, 512, 4), "r": normal(1, 512, 128) / 11}, [2, 1, 1, 128]),
         Case("depthwise", [node("Conv", ["x", "w"], ["y"], "depthwise", group=6,
                                pads=[1, 1, 1, 1])], {"x": normal(1, 6, 7, 7),
              "w": normal(6, 1, 3, 3)}, [1, 6, 7, 7]),

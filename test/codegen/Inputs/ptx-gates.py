@@ -38,6 +38,11 @@ def scan_model():
     return made
 
 
+def recurrent_model(kind, units):
+    return model("LSTM", ("T", 1, 64), ("T", 1, 1, units), kind=kind,
+                 weights=((1, 4 * units, 64), (1, 4 * units, units)), hidden_size=units)
+
+
 MODELS = {
     "elementwise-f32": model("Relu", (64, 4096), (64, 4096)),
     "elementwise-f16": model("Add", (128, 4096), (128, 4096), inputs=2, kind=F16),
@@ -61,6 +66,8 @@ MODELS = {
     "average-pool": model("AveragePool", ("N", 64, 56, 56), ("N", 64, 56, 56), kernel_shape=[3, 3],
                           pads=[1, 1, 1, 1]),
     "scan": scan_model(),
+    "recurrence": recurrent_model(F32, 200),
+    "recurrence-f16": recurrent_model(F16, 256),
     "softmax": model("Softmax", ("N", 1024), ("N", 1024)),
     "softmax-dynamic": model("Softmax", ("N", "M"), ("N", "M")),
     "softmax-f16": model("Softmax", ("N", 12, 128, 128), ("N", 12, 128, 128), kind=F16),
