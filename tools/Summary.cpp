@@ -73,6 +73,10 @@ static std::string launchesText(StringRef manifest) {
       text += ": " + countsText(totals.byPrecision, [](StringRef name) { return name; });
     if (totals.matrixLaunches)
       text += llvm::formatv("; {0} on Tensor Cores", totals.matrixLaunches);
+    if (totals.repeated)
+      text += llvm::formatv("; {0} in each trip of a loop", totals.repeated);
+    if (totals.chosen)
+      text += llvm::formatv("; {0} in branches, of which a run takes one", totals.chosen);
     if (totals.waits)
       text += llvm::formatv("; waits {0} for numbers of the device",
                             totals.waits == 1 ? "once" : std::to_string(totals.waits) + " times");

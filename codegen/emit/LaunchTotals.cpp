@@ -9,6 +9,7 @@
 #include "passes/host/BufferPlanner.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace cameo;
@@ -33,27 +34,63 @@ bool cameo::isOnTensorCores(rt::LaunchOp launch) {
   return schedule && schedule.getFamily() == "mma";
 }
 
-LaunchTotals cameo::totalsOf(rt::VariantOp variant) {
-  LaunchTotals totals;
-  totals.target = variant.getTarget().spelling();
-  int64_t nanoseconds = 0;
+namespace {
+
+/// Adds up estimates: a loop's times the trips that it is known to make, or once, and the longer one of two branches.
+class RunTime {
+public:
+  int64_t of(Block &block);
   bool isKnown = true, isAssumed = false;
-  variant.walk([&](rt::FetchOp) { ++totals.waits; });
-  for (auto function : variant.getOps<func::FuncOp>())
-    function.walk([&](rt::LaunchOp launch) {
-      if (launch->hasAttr(rt::kFallbackAttr))
-        return;
-      ++totals.launches;
-      totals.matrixLaunches += isOnTensorCores(launch);
-      if (StringRef precision = precisionOf(launch); !precision.empty())
-        ++totals.byPrecision[precision.str()];
+};
+
+} // namespace
+
+int64_t RunTime::of(Block &block) {
+  int64_t nanoseconds = 0;
+  for (Operation &op : block) {
+    if (auto branch = dyn_cast<rt::BranchOp>(op)) {
+      int64_t taken = of(branch.getTaken().front()), other = of(branch.getOther().front());
+      nanoseconds += std::max(taken, other);
+      isAssumed |= taken != other;
+    } else if (auto repeat = dyn_cast<rt::RepeatOp>(op)) {
+      std::optional<int64_t> trips =
+          repeat.getCount() ? getConstantIntValue(repeat.getCount()) : std::nullopt;
+      bool isCertain = trips && repeat.getUnconditional() && !repeat.getCondition();
+      int64_t each = of(repeat.getBody().front());
+      nanoseconds += each * (isCertain ? *trips : 1);
+      isAssumed |= !isCertain && each;
+    } else if (auto launch = dyn_cast<rt::LaunchOp>(op); launch && !launch->hasAttr(rt::kFallbackAttr)) {
       rt::EstimateAttr estimate = launch.getEstimateAttr();
       isKnown &= estimate != nullptr;
       nanoseconds += estimate ? estimate.getNanoseconds() : 0;
       isAssumed |= estimate && estimate.getAssumed();
+    }
+  }
+  return nanoseconds;
+}
+
+LaunchTotals cameo::totalsOf(rt::VariantOp variant) {
+  LaunchTotals totals;
+  totals.target = variant.getTarget().spelling();
+  RunTime time;
+  int64_t nanoseconds = 0;
+  variant.walk([&](rt::FetchOp) { ++totals.waits; });
+  for (auto function : variant.getOps<func::FuncOp>()) {
+    nanoseconds += time.of(function.getBody().front());
+    function.walk([&](rt::LaunchOp launch) {
+      if (launch->hasAttr(rt::kFallbackAttr))
+        return;
+      ++totals.launches;
+      totals.repeated += bool(launch->getParentOfType<rt::RepeatOp>());
+      totals.chosen += bool(launch->getParentOfType<rt::BranchOp>());
+      totals.matrixLaunches += isOnTensorCores(launch);
+      if (StringRef precision = precisionOf(launch); !precision.empty())
+        ++totals.byPrecision[precision.str()];
     });
-  if (isKnown)
-    totals.estimate = {variant.getTarget().getBoard().str(), double(nanoseconds) / 1000, isAssumed};
+  }
+  if (time.isKnown)
+    totals.estimate = {variant.getTarget().getBoard().str(), double(nanoseconds) / 1000,
+                       time.isAssumed};
   return totals;
 }
 
@@ -72,6 +109,10 @@ json::Object cameo::totalsJson(const LaunchTotals &totals) {
                       {"launches", totals.launches},
                       {"kernels", std::move(kernels)},
                       {"tensor_core_kernels", totals.matrixLaunches}};
+  if (totals.repeated)
+    object["launches_in_loops"] = totals.repeated;
+  if (totals.chosen)
+    object["launches_in_branches"] = totals.chosen;
   if (totals.waits)
     object["waits"] = totals.waits;
   if (totals.estimate)
@@ -84,6 +125,8 @@ static LaunchTotals readVariant(const json::Object &object) {
   totals.target = object.getString("target").value_or("").str();
   totals.launches = object.getInteger("launches").value_or(0);
   totals.matrixLaunches = object.getInteger("tensor_core_kernels").value_or(0);
+  totals.repeated = object.getInteger("launches_in_loops").value_or(0);
+  totals.chosen = object.getInteger("launches_in_branches").value_or(0);
   totals.waits = object.getInteger("waits").value_or(0);
   if (const json::Object *kernels = object.getObject("kernels"))
     for (const auto &[precision, count] : *kernels)

@@ -292,11 +292,11 @@ def run_flags(options):
 
 def ways(options):
     """[(cameoc's options, [the artefact's options in each run])]: all give the same bits."""
-    if not options.every_way:
+    simulated = next((name for name in options.target.split(",") if name.startswith("sim:")), None)
+    if not options.every_way or not simulated:
         return [(compile_flags(options), run_flags(options))]
     plain = f"--device={options.device}"
     checked = [plain, "--sim-checks=all"]
-    simulated = next(name for name in options.target.split(",") if name.startswith("sim:"))
     return [([f"--target={options.target}", "--sim-checks"],
              [[plain], [*checked, "--sim-seed=1", "--sim-form=compare"], [*checked, "--sim-seed=2"]]),
             ([f"--target={simulated}", "-O0"], [[plain]])]

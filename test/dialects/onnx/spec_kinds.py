@@ -290,7 +290,7 @@ KINDS = {
         "exclude_outside exclusive fmod keepdims noop_with_empty_axes reverse saturate "
         "is_causal select_last_index spatial storage_order training_mode transA transB upper "
         "align_corners inverse onesided periodic interleaved input_forget layout linear_before_reset largest "
-        "sorted").split()},
+        "sorted center_point_box").split()},
     "hidden_size": hidden_size, "activations": cell_functions, "activation_alpha": cell_numbers,
     "activation_beta": cell_numbers,
     "output_datatype": number_types, "ignore_index": integer, "reduction": words("sum"),
