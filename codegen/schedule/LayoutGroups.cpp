@@ -122,6 +122,8 @@ void LayoutGroups::joinReshape(rt::ReshapeOp reshape) {
 static StringRef reasonToStay(kernel::DispatchOp op) {
   if (op.getSchedule())
     return "a schedule is given for it as it is";
+  if (!op.getBodyBlock()->getOps<kernel::RecurrenceOp>().empty())
+    return "steps of a recurrent network read and write it as it is";
   bool asks = op.getBody()
                   .walk([](tensor::DimOp dim) {
                     return dim.getConstantIndex() ? WalkResult::advance() : WalkResult::interrupt();

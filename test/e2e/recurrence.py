@@ -248,6 +248,20 @@ class Recurrence:
             self.same(case, together, [numpy.concatenate([each[i] for each in alone], axis=2 if i == 0 else 1)
                                        for i in range(len(together))])
 
+    def check_layouts(self, operator):
+        """Between transposes and products that would have other orders, with --layout=channels-last."""
+        case, random = f"layouts-{operator}", numpy.random.default_rng(3)
+        layer = Layer(operator, inputs=8, units=16).draw(random, {"w", "r", "b"})
+        node = layer.node({"x": None})
+        nodes = [helper.make_node("Transpose", ["input"], ["x"], "turn", perm=[1, 0, 2]), node,
+                 helper.make_node("Squeeze", ["y", "axis"], ["steps"], "squeeze"),
+                 helper.make_node("MatMul", ["steps", "v"], ["out"], "product")]
+        weights = {**layer.operands, "axis": numpy.array([1]), "v": random.standard_normal((16, 5)).astype(F32)}
+        made = artefact.model(case, nodes, [("input", 1, ["N", 6, 8])], [("out", 1, None), ("last", 1, None)], weights)
+        feed = {"input": random.standard_normal((3, 6, 8)).astype(F32)}
+        self.same(case, *(self.run(case, self.compile(case, made, f"--layout={layout}", *CHECKS), feed)
+                          for layout in ("as-imported", "channels-last")))
+
     # --- clusters of blocks
 
     def check_cluster(self, operator, dtype, units, blocks):
@@ -307,6 +321,7 @@ class Recurrence:
                 self.check_rows(operator, rows)
             for dtype, units, many in ((F32, 128, 1), (F16, 256, 2), (F64, 128, 2)):
                 self.check_cluster(operator, dtype, units, many * CLUSTERS[operator])
+            self.check_layouts(operator)
             self.check_launches(operator)
             self.check_precision(operator, "fp16", 5e-3)
             self.check_precision(operator, "bf16", 5e-2)
