@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Random models with graphs within graphs, up to three deep, whose conditions, trips and positions are known: If, Loop,
-Scan, SequenceMap, sequences and optionals, with captured and carried values, some of which grow from trip to trip.
+"""Random models with graphs within graphs, up to three deep: If, Loop, Scan, SequenceMap, sequences and optionals, with
+captured and carried values, some of which grow from trip to trip. In half of them, conditions, trips and positions are
+known; in the others some come from inputs, from sizes that are open, or from what the device computes.
 
-Each is written as ONNX, in which none of these operators is left, and that is run by ONNX Runtime beside the model;
-some are compiled and run on the simulator, at a level that the seed draws."""
+Each is written as ONNX, in which none of these operators is left that is known, and that is run by ONNX Runtime beside the
+model; some are compiled and run on the simulator with its checks, at a level that the seed draws, those that only a run
+decides with other conditions and numbers, too."""
 # SPDX-License-Identifier: Apache-2.0
 import argparse
 import sys
@@ -21,6 +23,8 @@ from operator_table import FOLDED
 FLOAT, BOOL, INT64 = TensorProto.FLOAT, TensorProto.BOOL, TensorProto.INT64
 FIRST, MODELS, EACH = 1, 90, 8
 DEEPEST, COMPILE_SECONDS = 3, 120
+# Where only a run decides, in graphs this deep.
+DEEPEST_LATE = DEEPEST
 OPSETS = (13, 17, 18, 21, 24)
 # Those that unrolling may not take, whatever is drawn.
 MOST_NODES = 1500
@@ -42,6 +46,23 @@ class Draw:
         self.random = numpy.random.default_rng(seed)
         self.opset = int(self.random.choice(OPSETS))
         self.count = self.nodes = 0
+        # What only a run decides has draws of its own: models without it are what they are without this line.
+        self.late = numpy.random.default_rng([seed, 1])
+        self.late_share = self.late.choice([0, 0.6])
+        self.puts, self.feed = [], {}
+        self.others = {}  # what inputs may be in another run
+
+    def is_late(self, depth=0):
+        """Whether only a run decides."""
+        return self.late.random() < self.late_share and depth <= DEEPEST_LATE
+
+    def input(self, array, sizes=None):
+        """An input of the model with this in it."""
+        name, array = self.name("late"), numpy.asarray(array)
+        kind = helper.np_dtype_to_tensor_dtype(array.dtype)
+        self.puts.append(info(name, kind, sizes or list(array.shape)))
+        self.feed[name] = array
+        return name
 
     def name(self, stem="v"):
         self.count += 1
@@ -157,6 +178,30 @@ def of_the_trip(graph):
     graph.keep(Value(graph.add("Add", [x.name, number]), x.rows, x.columns))
 
 
+def entry(graph):
+    """A row at a position that only a run knows."""
+    draw, x = graph.draw, graph.pick(known=True)
+    if not x.rows:
+        return
+    way = draw.late.integers(3)
+    if way == 0:
+        at = draw.input(numpy.array([draw.late.integers(x.rows)]))
+        draw.others[at] = numpy.array([draw.late.integers(x.rows)])
+        graph.keep(Value(graph.add("Gather", [x.name, at], axis=0), 1, x.columns))
+        return
+    if way == 1:
+        at = graph.add("ArgMax", [graph.add("MatMul", [x.name, graph.weight(x.columns, 1)])], axis=0, keepdims=0)
+        graph.keep(Value(graph.add("Gather", [x.name, at], axis=0), 1, x.columns))
+        return
+    else:
+        number = draw.input(numpy.array([draw.late.integers(x.rows)]))
+        at = number if graph.counter is None else graph.add("Mod", [graph.add("Add", [number, graph.counter]),
+                                                                  graph.constant(numpy.array([x.rows]))])
+    after = graph.add("Add", [at, graph.constant(numpy.array([1]))])
+    row = graph.add("Slice", [x.name, at, after, graph.constant(numpy.array([0]))])
+    graph.keep(Value(row, None, x.columns))
+
+
 PLAIN = (unary, unary, binary, binary, product, reduction, transpose, concatenation, of_the_trip)
 
 
@@ -165,6 +210,8 @@ def fill(graph, nodes):
     for _ in range(nodes):
         if graph.depth < DEEPEST and graph.draw.chance(0.3) and graph.draw.nodes < MOST_NODES / 4:
             graph.draw.choose(NESTING)(graph)
+        elif graph.draw.is_late() and graph.draw.late.random() < 0.2:
+            entry(graph)
         else:
             graph.draw.choose(PLAIN)(graph)
 
@@ -210,6 +257,31 @@ def open_condition(graph):
     return graph.add("Greater", [most, graph.constant(numpy.float32(graph.draw.random.uniform(-1, 1)))])
 
 
+def late_number(graph, number):
+    """A number of an input, of its size, or that the device computes."""
+    draw, way = graph.draw, graph.draw.late.integers(4)
+    if way == 0:
+        return draw.input(numpy.array(number))
+    if way == 1:
+        return graph.add("Sub", [draw.input(numpy.array(number + 3)), graph.constant(numpy.array(3))])
+    if way == 2:
+        put = draw.input(numpy.ones(number, numpy.float32), [draw.name("T")])
+        return graph.add("Gather", [graph.add("Shape", [put]), graph.constant(numpy.array(0))])
+    total = graph.add("ReduceSum", [draw.input(numpy.ones(number + 1, numpy.float32))], keepdims=0)
+    return graph.add("Sub", [graph.add("Cast", [total], to=INT64), graph.constant(numpy.array(1))])
+
+
+def late_condition(graph):
+    """A flag of an input or of the device, as a number or with one dimension."""
+    draw, way = graph.draw, graph.draw.late.integers(4)
+    if way == 3:
+        return open_condition(graph)
+    flag = numpy.array([draw.late.random() < 0.5])
+    name = draw.input(flag if way == 0 else flag[0] if way == 1 else flag.astype(numpy.int64))
+    draw.others[name] = ~flag if way == 0 else numpy.array(not flag[0]) if way == 1 else (~flag).astype(numpy.int64)
+    return graph.add("Greater", [name, graph.constant(numpy.array(0))]) if way == 2 else name
+
+
 def count(graph, trips):
     way = graph.draw.integer(0, 2)
     if way == 0:
@@ -224,8 +296,14 @@ def count(graph, trips):
 # --- nodes with graphs
 
 def choice(graph):
-    is_open = graph.draw.chance(0.3)
-    name, truth = (open_condition(graph), None) if is_open else condition(graph)
+    draw = graph.draw
+    is_open = draw.chance(0.3) and (not draw.late_share or graph.depth <= DEEPEST_LATE)
+    differs = False
+    if draw.is_late(graph.depth):
+        is_open, differs = True, draw.late.random() < 0.5
+        name, truth = late_condition(graph), None
+    else:
+        name, truth = (open_condition(graph), None) if is_open else condition(graph)
     yielded, bodies = [], []
     for _ in range(graph.draw.integer(1, 2)):
         x = graph.pick(known=True)
@@ -233,20 +311,21 @@ def choice(graph):
     for taken in (True, False):
         inner = Graph(graph.draw, graph)
         fill(inner, graph.draw.integer(1, 4))
-        # A branch that is known not to be taken may have other sizes.
-        more = 0 if is_open else int(taken != truth)
+        # A branch that is known not to be taken may have other sizes, and so may both where only a run decides.
+        more = (taken if differs else 0) if is_open else int(taken != truth)
         outputs = [shaped(inner, inner.pick(), rows + more, columns) for rows, columns in yielded]
         bodies.append(inner.finished([], [info(output) for output in outputs]))
     names = graph.add("If", [name], len(yielded), then_branch=bodies[0], else_branch=bodies[1])
     for output, (rows, columns) in zip([names] if isinstance(names, str) else names, yielded):
-        graph.keep(Value(output, rows, columns))
+        graph.keep(Value(output, None if differs else rows, columns))
 
 
 def loop(graph):
     draw = graph.draw
+    is_late = draw.is_late(graph.depth)
     trips = draw.integer(0, 3) if draw.chance(0.9) else draw.integer(4, 6)
     carried = [graph.pick(known=True) for _ in range(draw.integer(0, 2))]
-    growing = draw.chance(0.4)
+    growing = draw.chance(0.4) and not is_late
     way = draw.choose(["count", "count", "while", "both", "always"])
     inner = Graph(draw, graph, max(trips, 1))
     i, c = draw.name("i"), draw.name("c")
@@ -276,14 +355,21 @@ def loop(graph):
         collected.append((rows, x.columns))
     # A loop that has a condition ends by it, before its count or without one.
     if way in ("while", "both"):
-        end = inner.add("Less", [i, inner.constant(numpy.array(trips - 1))])
+        last = late_number(graph, max(trips - 1, 0)) if is_late else inner.constant(numpy.array(trips - 1))
+        end = inner.add("Less", [i, last])
     else:
         end = inner.add("Identity", [c if draw.chance(0.5) else inner.constant(numpy.array(True))])
     body = inner.finished(puts, [info(end, BOOL, [])] + [info(name) for name in outputs])
-    number = count(graph, trips) if way in ("count", "always") else ""
-    first = "" if way == "count" else graph.constant(numpy.array(trips > 0 or way == "always"))
+    if is_late:
+        # Nothing bounds what a loop collects that has a condition alone.
+        counted = bool(collected) and way == "while"
+        number = late_number(graph, trips + 9 * counted) if counted or way in ("count", "always") else ""
+        first = "" if way == "count" else draw.input(numpy.array(trips > 0 or way == "always"))
+    else:
+        number = count(graph, trips) if way in ("count", "always") else ""
+        first = "" if way == "count" else graph.constant(numpy.array(trips > 0 or way == "always"))
     if way == "both":
-        number = graph.constant(numpy.array(2**63 - 1))
+        number = graph.constant(numpy.array(99 if is_late else 2**63 - 1))
     names = graph.add("Loop", [number, first, *initial], len(outputs), body=body)
     names = [names] if isinstance(names, str) else names
     for name, x in zip(names, carried):
@@ -395,14 +481,15 @@ NESTING = (choice, choice, loop, loop, loop, scan, scan, sequence, gathered)
 
 
 def draw_model(seed):
-    """(model, feed), with graphs in it."""
+    """(model, feeds), with graphs in it."""
     draw = Draw(seed)
     graph = Graph(draw)
-    puts, feed = [], {}
+    puts, feed, other = draw.puts, draw.feed, draw.others
     for _ in range(draw.integer(1, 2)):
         name, rows, columns = draw.name("x"), draw.integer(1, 4), draw.integer(1, 4)
         puts.append(info(name, FLOAT, [rows, columns]))
         feed[name] = draw.random.uniform(-1, 1, (rows, columns)).astype(numpy.float32)
+        other[name] = draw.late.uniform(-1, 1, (rows, columns)).astype(numpy.float32)
         graph.keep(Value(name, rows, columns))
     fill(graph, 3)
     draw.choose(NESTING)(graph)
@@ -413,7 +500,7 @@ def draw_model(seed):
     model = helper.make_model(graph.finished(puts, [info(name) for name in outputs]),
                               opset_imports=[helper.make_opsetid("", draw.opset)])
     model.ir_version = 8
-    return model, feed
+    return model, [feed, {**feed, **other}, feed] if draw.late_share else [feed]
 
 
 def run(model, feed):
@@ -429,34 +516,40 @@ def run(model, feed):
 
 
 def check(suite, seed, is_compiled):
-    model, feed = draw_model(seed)
+    model, feeds = draw_model(seed)
     names, case = [put.name for put in model.graph.output], f"graph-{seed}"
     source, written = suite.work / f"{case}.onnx", suite.work / f"{case}.written.onnx"
     onnx.save(model, source)
-    wanted = run(model, feed)
+    wanted = [run(model, feed) for feed in feeds]
     step = harness.run([suite.tool("cameoc"), source, "--emit=onnx", "--stop-after=normalized", "-o", written],
                        COMPILE_SECONDS)
     if step.code:
         return suite.fail(case, step.how() + ": " + harness.first_error(step.output), step)
-    if isinstance(wanted, str):
+    if any(isinstance(each, str) for each in wanted):
         return suite.skip("ONNX Runtime refuses it: it is compiled all the same")
     result = onnx.load(written)
-    if left := {node.op_type for node in result.graph.node} & FOLDED:
+    folded = FOLDED - {"If", "Loop"} if len(feeds) > 1 else FOLDED
+    if left := {node.op_type for node in result.graph.node} & folded:
         return suite.fail(case, f"is written with {', '.join(sorted(left))}", step)
     if len({node.name for node in result.graph.node}) != len(result.graph.node):
         return suite.fail(case, "is written with nodes of one name", step)
-    if reason := differ(names, run(result, feed), wanted):
-        return suite.fail(case, f"as ONNX: {reason}", step)
+    for feed, each in zip(feeds, wanted):
+        if reason := differ(names, run(result, feed), each):
+            return suite.fail(case, f"as ONNX: {reason}", step)
     suite.ok(case)
-    if not is_compiled:
-        return None
+    return check_artefact(suite, seed, case, model, list(zip(feeds, wanted))) if is_compiled else None
+
+
+def check_artefact(suite, seed, case, model, runs):
     level = harness.LEVELS[seed // EACH % len(harness.LEVELS)]
-    program = artefact.Artefact(suite, f"{case}{level}", model, level, seconds=COMPILE_SECONDS)
-    step, arrays = program.run(feed)
-    if step.code:
-        return suite.fail(f"{case}{level}", step.how() + ": " + harness.first_error(step.output), step)
-    if reason := differ(names, arrays, wanted):
-        return suite.fail(f"{case}{level}", reason, step)
+    checked = ["--sim-checks"] if len(runs) > 1 else []
+    program = artefact.Artefact(suite, f"{case}{level}", model, level, *checked, seconds=COMPILE_SECONDS)
+    for feed, wanted in runs:
+        step, arrays = program.run(feed)
+        if step.code:
+            return suite.fail(f"{case}{level}", step.how() + ": " + harness.first_error(step.output), step)
+        if reason := differ([put.name for put in model.graph.output], arrays, wanted):
+            return suite.fail(f"{case}{level}", reason, step)
     return suite.ok(f"{case}{level}")
 
 
