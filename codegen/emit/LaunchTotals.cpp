@@ -59,7 +59,8 @@ int64_t RunTime::of(Block &block) {
       int64_t each = of(repeat.getBody().front());
       nanoseconds += each * (isCertain ? *trips : 1);
       isAssumed |= !isCertain && each;
-    } else if (auto launch = dyn_cast<rt::LaunchOp>(op); launch && !launch->hasAttr(rt::kFallbackAttr)) {
+    } else if (auto launch = dyn_cast<rt::LaunchOp>(op);
+               launch && !launch->hasAttr(rt::kFallbackAttr)) {
       rt::EstimateAttr estimate = launch.getEstimateAttr();
       isKnown &= estimate != nullptr;
       nanoseconds += estimate ? estimate.getNanoseconds() : 0;

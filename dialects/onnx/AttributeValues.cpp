@@ -167,7 +167,7 @@ constexpr ValueRule rules[] = {
     {"", "transB", flag}, {"", "upper", flag}, {"", "inverse", flag},
     {"", "onesided", flag}, {"", "periodic", flag}, {"", "interleaved", flag},
     {"", "input_forget", flag}, {"", "linear_before_reset", flag}, {"GRU LSTM RNN", "layout", flag},
-    {"", "largest", flag}, {"", "sorted", flag},
+    {"", "largest", flag}, {"", "sorted", flag}, {"", "center_point_box", flag},
     {"", "new_axis", flag}, {"", "scan_input_directions", flag}, {"", "scan_output_directions", flag},
     {"Scan", "directions", flag},
 

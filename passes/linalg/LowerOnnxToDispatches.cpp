@@ -22,6 +22,7 @@ struct LowerOnnxToDispatches : impl::LowerOnnxToDispatchesBase<LowerOnnxToDispat
   void runOnOperation() override {
     if (failed(verifyNoOperatorsInVariants()))
       return signalPassFailure();
+    eraseUncalled();
     SmallVector<func::FuncOp> functions(getOperation().getOps<func::FuncOp>());
     Lowering lowering(getOperation());
     for (func::FuncOp function : functions) {
@@ -46,6 +47,19 @@ struct LowerOnnxToDispatches : impl::LowerOnnxToDispatchesBase<LowerOnnxToDispat
         [&](kernel::DispatchOp) { count(&getContext(), getArgument(), "dispatches"); });
     count(&getContext(), getArgument(), "weights",
           llvm::range_size(getOperation().getOps<rt::ConstantOp>()));
+  }
+
+  /// Takes away functions that nobody calls: what they gave has no use any more.
+  void eraseUncalled() {
+    for (bool isAny = true; isAny;) {
+      isAny = false;
+      Lowering lowering(getOperation());
+      for (auto function : llvm::to_vector(getOperation().getOps<func::FuncOp>()))
+        if (!lowering.isNeeded(function)) {
+          function.erase();
+          isAny = true;
+        }
+    }
   }
 
   /// Says where a run waits for the device.

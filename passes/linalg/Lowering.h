@@ -77,6 +77,10 @@ public:
   /// The pass's own part: a function of builtin tensors in place of one of ONNX operators. All that
   /// cannot be compiled is reported before anything is built.
   llvm::LogicalResult lowerFunction(mlir::func::FuncOp function);
+  /// True of a function of the model, and of one that is called.
+  bool isNeeded(mlir::func::FuncOp function) const {
+    return !function.isPrivate() || called.contains(function.getName());
+  }
 
 private:
   Lowered lowered(mlir::OpOperand &operand);

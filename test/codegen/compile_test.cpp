@@ -104,10 +104,10 @@ TEST(Compile, MessagesAreValuesAndArePassedOn) {
   CompileOptions options = simulated();
   options.onMessage = [&](const CompileMessage &message) { heard.push_back(message.text); };
   Compiler compiler(std::move(options));
-  ASSERT_TRUE(succeeded(
-      take(compiler, "func.func @main(%x: tensor<4xf32>) -> tensor<4xi32> {\n"
-                     "  %y = onnx.Multinomial(%x) : (tensor<4xf32>) -> tensor<4xi32> loc(\"bend\")\n"
-                     "  return %y : tensor<4xi32>\n}\n")));
+  ASSERT_TRUE(succeeded(take(
+      compiler, "func.func @main(%x: tensor<4xf32>) -> tensor<4xi32> {\n"
+                "  %y = onnx.Multinomial(%x) : (tensor<4xf32>) -> tensor<4xi32> loc(\"bend\")\n"
+                "  return %y : tensor<4xi32>\n}\n")));
   EXPECT_TRUE(failed(compileAll(compiler)));
   ASSERT_EQ(compiler.messages().size(), 1u);
   EXPECT_TRUE(compiler.hasErrors());

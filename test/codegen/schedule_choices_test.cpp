@@ -214,8 +214,8 @@ TEST_F(ScheduleChoices, OthersAreAccepted) {
         expectAccepted(recurrent("GRU", 3, rows, units, element));
         expectAccepted(recurrent("RNN", 1, rows, units, element));
       }
-  for (const char *family : {"rows", "columns", "window", "scan", "sort", "choose", "recurrence",
-                             "transpose", "map"})
+  for (const char *family :
+       {"rows", "columns", "window", "scan", "sort", "choose", "recurrence", "transpose", "map"})
     EXPECT_TRUE(families.count(family)) << family;
 }
 
