@@ -296,7 +296,7 @@ static Value lowerLongScan(Operation *op, Lowering &l, kernel::CombineKind kind,
     return isReverse ? math.sub(math.sub(math.of(x.sizes[1]), b.getIndexAttr(1)), place) : place;
   };
   RunningTotals totals = runningTotals(
-      l, op->getLoc(), kind, x.sizes, compute, [&](OpBuilder &b, Location loc, ValueRange at) {
+      l, op->getLoc(), kind, x.sizes, signless(compute), [&](OpBuilder &b, Location loc, ValueRange at) {
         Value place = numberOf(b, loc, at[1]);
         Value element = IndexMath(b, loc).element(x, ValueRange{at[0], place, at[2]});
         return widen(b, loc, element, type, compute);
@@ -313,7 +313,8 @@ static Value lowerLongScan(Operation *op, Lowering &l, kernel::CombineKind kind,
         return math.choose(
             math.compare(arith::CmpIPredicate::eq, number, b.getIndexAttr(0)),
             [&](OpBuilder &b, Location loc) {
-              return scalarConstant(b, loc, type, kind == kernel::CombineKind::Mul ? 1 : 0);
+              return scalarConstant(b, loc, signless(type),
+                                    kind == kernel::CombineKind::Mul ? 1 : 0);
             },
             [&](OpBuilder &b, Location loc) {
               return totalAt(b, loc, IndexMath(b, loc).sub(number, b.getIndexAttr(1)));

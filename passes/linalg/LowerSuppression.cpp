@@ -163,10 +163,27 @@ private:
 
 } // namespace
 
+/// Nothing is chosen of nothing.
+static LogicalResult lowerNothing(Operation *op, Lowering &l) {
+  OpBuilder &b = l.builder();
+  Value zero = l.plan.value(l.plan.index(0));
+  l.plan.setCount(op, b.create<rt::FromScalarsOp>(
+                          op->getLoc(), RankedTensorType::get({1}, b.getI64Type()), zero));
+  FailureOr<Sizes> sizes = l.infer(op);
+  if (failed(sizes))
+    return failure();
+  Value numbers = l.build.fill(op->getLoc(), *sizes, b.getI64Type(), b.getI64IntegerAttr(0));
+  l.define(op, 0, numbers, *sizes, b.getI64Type());
+  return success();
+}
+
 static LogicalResult lowerNonMaxSuppression(Operation *op, Lowering &l) {
   FailureOr<OpFoldResult> limit = onnx::suppressionLimit(l.shapes, op);
   if (failed(limit))
     return failure();
+  if (llvm::any_of(l.operand(op, 1).sizes,
+                   [](OpFoldResult size) { return getConstantIntValue(size) == 0; }))
+    return lowerNothing(op, l);
   Suppression suppression(op, l, *limit);
   Lowered chosen = suppression.choose();
   Choice choice(l, op->getLoc(), chosen.sizes[0], [&](OpBuilder &b, Location loc, Value place) {
