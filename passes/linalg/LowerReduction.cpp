@@ -295,12 +295,13 @@ static Value lowerLongScan(Operation *op, Lowering &l, kernel::CombineKind kind,
     IndexMath math(b, loc);
     return isReverse ? math.sub(math.sub(math.of(x.sizes[1]), b.getIndexAttr(1)), place) : place;
   };
-  RunningTotals totals = runningTotals(
-      l, op->getLoc(), kind, x.sizes, signless(compute), [&](OpBuilder &b, Location loc, ValueRange at) {
-        Value place = numberOf(b, loc, at[1]);
-        Value element = IndexMath(b, loc).element(x, ValueRange{at[0], place, at[2]});
-        return widen(b, loc, element, type, compute);
-      });
+  RunningTotals totals =
+      runningTotals(l, op->getLoc(), kind, x.sizes, signless(compute),
+                    [&](OpBuilder &b, Location loc, ValueRange at) {
+                      Value place = numberOf(b, loc, at[1]);
+                      Value element = IndexMath(b, loc).element(x, ValueRange{at[0], place, at[2]});
+                      return widen(b, loc, element, type, compute);
+                    });
   return l.build.compute(
       op->getLoc(), x.sizes, type, [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
         IndexMath math(b, loc);
