@@ -382,7 +382,7 @@ LogicalResult PlanEmitter::emitRepeat(rt::RepeatOp op) {
     return failure();
   if (asks)
     plan.op(CAMEO_OP_MOVE, {goesOn, scalars.get(end->getOperand(0))});
-  // By way of others, because they may change places.
+  // They go by way of others, because they may change places.
   if (failed(emitMoves(op, end->getOperands().drop_front(), turned)))
     return failure();
   for (auto [i, value] : llvm::enumerate(end->getOperands().drop_front())) {

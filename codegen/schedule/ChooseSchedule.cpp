@@ -100,7 +100,7 @@ private:
       b.setInsertionPointToEnd(body);
       b.create<scf::YieldOp>(loc, isFound.getResults());
     }
-    // What is left when there are enough is not chosen.
+    // Elements that are left when there are enough are not chosen.
     b.create<gpu::BarrierOp>(loc);
     forEach(kernel.add(loop.getResult(0), thread),
             [&](Value at) { store(at, b.create<arith::ConstantOp>(loc, b.getBoolAttr(false))); });
@@ -170,7 +170,7 @@ public:
   }
 
   KernelWork workOf(DictionaryAttr params) const override {
-    // How many are chosen, only a run knows: a tenth of the line, or a hundred.
+    // Only a run knows how many are chosen: a tenth of the line, or a hundred.
     auto type = cast<RankedTensorType>(choose.getType());
     double chosen = std::min(length() / 10, 100.0), threads = double(*intParam(params, "threads"));
     double lines = std::max(tensorBytes(type) / length(), 1.0);
@@ -196,13 +196,9 @@ public:
   FailureOr<SmallVector<Value>> emit(DictionaryAttr params, KernelEmitter &emitter) const override {
     int64_t threads = *intParam(params, "threads");
     OpBuilder host(op);
-    Location loc = op.getLoc();
-    Value one = host.create<arith::ConstantIndexOp>(loc, 1), lines = one;
-    for (Value size :
-         ArrayRef(gridSizesOfRoot(host, emitter, op, epilogues.front(), choose.getResult()))
-             .drop_back())
-      lines = host.createOrFold<arith::MulIOp>(loc, lines, size);
-    return emitter.launch(op, "", threads, {lines, one, one}, {0}, [&](KernelWriter &kernel) {
+    int64_t last = cast<RankedTensorType>(choose.getType()).getRank() - 1;
+    auto grid = gridOfLines(host, emitter, op, epilogues.front(), choose.getResult(), last);
+    return emitter.launch(op, "", threads, grid, {0}, [&](KernelWriter &kernel) {
       ChooseEmitter(kernel, choose, threads).emit();
       return success();
     });

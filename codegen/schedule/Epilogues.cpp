@@ -26,6 +26,15 @@ SmallVector<Value> gridSizesOfRoot(OpBuilder &host, KernelEmitter &emitter, kern
   return sizes;
 }
 
+SmallVector<Value, 3> gridOfLines(OpBuilder &host, KernelEmitter &emitter, kernel::DispatchOp op,
+                                  const Epilogue &first, Value root, int64_t axis) {
+  Value one = host.create<arith::ConstantIndexOp>(op.getLoc(), 1), lines = one;
+  for (auto [dim, size] : llvm::enumerate(gridSizesOfRoot(host, emitter, op, first, root)))
+    if (static_cast<int64_t>(dim) != axis)
+      lines = host.createOrFold<arith::MulIOp>(op.getLoc(), lines, size);
+  return {lines, one, one};
+}
+
 namespace {
 
 /// Elementwise work on neighbours along a dimension of the root, which reads other memory for

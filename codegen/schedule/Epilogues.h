@@ -15,6 +15,11 @@ llvm::SmallVector<mlir::Value> gridSizesOfRoot(mlir::OpBuilder &host, KernelEmit
                                                kernel::DispatchOp op, const Epilogue &first,
                                                mlir::Value root);
 
+/// A grid of one block for each line of the root along `axis`.
+llvm::SmallVector<mlir::Value, 3> gridOfLines(mlir::OpBuilder &host, KernelEmitter &emitter,
+                                              kernel::DispatchOp op, const Epilogue &first,
+                                              mlir::Value root, int64_t axis);
+
 /// Stores what result `number` of the dispatch has of the root's elements `values`, neighbours
 /// along its last dimension, or `along` another, from `place` on, which is a multiple of their
 /// number. `flat`, where given, is the place in row-major order.

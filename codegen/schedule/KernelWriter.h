@@ -105,7 +105,7 @@ public:
   /// Results of a linalg.generic's body for given loop indices and input and output scalars.
   llvm::SmallVector<mlir::Value> inlineBody(mlir::linalg::GenericOp generic, mlir::ValueRange loops,
                                             mlir::ValueRange arguments);
-  /// What a block of scalars ends with for these arguments, of which it need not have all; it may
+  /// The values that a block of scalars ends with for these arguments, of which it need not have all; it may
   /// ask for the indices of `loops`.
   llvm::SmallVector<mlir::Value> inlineBlock(mlir::Block *body, mlir::ValueRange loops,
                                              mlir::ValueRange arguments);

@@ -201,8 +201,8 @@ private:
     return std::nullopt;
   }
 
-  /// What is read by elementwise work on results is wanted as that walks it, what steps of a recurrent
-  /// network read as it is.
+  /// Values that elementwise work on results reads are wanted as that walks them, those of steps of recurrent networks
+  /// as they are.
   void findWanted() {
     for (auto [value, order] : llvm::zip(block.getTerminator()->getOperands(), results))
       if (value.getDefiningOp())

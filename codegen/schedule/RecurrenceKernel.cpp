@@ -36,7 +36,7 @@ static constexpr int64_t kBankSkew = 8;
 static constexpr size_t kCellsAhead = 4;
 /// Registers of a thread for weights at most, by threads of a block.
 static int64_t weightRegisters(int64_t threads) { return threads <= 256 ? 136 : 80; }
-/// Whether one thread has all units.
+/// True where one thread has all units.
 static bool isAlone(const RecurrenceForm &form, int64_t units) {
   return form.blocks == 1 && form.places(units) == 1;
 }

@@ -169,14 +169,9 @@ public:
   FailureOr<SmallVector<Value>> emit(DictionaryAttr params, KernelEmitter &emitter) const override {
     int64_t threads = *intParam(params, "threads");
     OpBuilder host(op);
-    Location loc = op.getLoc();
-    Value one = host.create<arith::ConstantIndexOp>(loc, 1), lines = one;
-    for (auto [dim, size] :
-         llvm::enumerate(gridSizesOfRoot(host, emitter, op, epilogues.front(), sort.getResult())))
-      if (dim != sort.getAxis())
-        lines = host.createOrFold<arith::MulIOp>(loc, lines, size);
+    auto grid = gridOfLines(host, emitter, op, epilogues.front(), sort.getResult(), sort.getAxis());
     auto outputs = llvm::to_vector(llvm::seq<int64_t>(0, op.getNumResults()));
-    return emitter.launch(op, "", threads, {lines, one, one}, outputs, [&](KernelWriter &kernel) {
+    return emitter.launch(op, "", threads, grid, outputs, [&](KernelWriter &kernel) {
       SortEmitter(kernel, sort, threads).emit([&](ArrayRef<Value> place, Value value) {
         for (auto [number, epilogue] : llvm::enumerate(epilogues))
           storeResult(kernel, sort.getResult(), epilogue, number, place, {value});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a dispatch does with whole lines: running totals, order, steps of recurrent networks. A part of Kernel.td.
+// Operations on whole lines: running totals, order, steps of recurrent networks. A part of Kernel.td.
 #ifndef CAMEO_KERNEL_LINE_OPS_TD
 #define CAMEO_KERNEL_LINE_OPS_TD
 

@@ -312,7 +312,7 @@ LogicalResult Exporter::exportCallee(FlatSymbolRefAttr name, ValueRange captures
   attribute.set_type(AttributeProto::GRAPH);
   GraphProto &graph = *attribute.mutable_g();
   graph.set_name(callee.getName().str());
-  // What it captures has its name from outside; the arguments in front of that are those of the graph.
+  // Captures have their names from outside; the arguments in front of them are those of the graph.
   size_t own = block.getNumArguments() - captures.size();
   for (auto [argument, value] : llvm::zip(block.getArguments().drop_front(own), captures))
     names[argument] = names.lookup(value);

@@ -96,7 +96,7 @@ private:
     mlir::StringAttr name;
     onnx::Sizes sizes; // of the caller
   };
-  /// What graphs read of the graphs around them: values, and operators that are copied with them, in order.
+  /// Values that graphs read of the graphs around them, and operators that are copied with them, in order.
   struct Captures {
     llvm::SmallVector<mlir::Value> values;
     llvm::SmallVector<mlir::Operation *> copied;

@@ -24,7 +24,7 @@ namespace cameo {
 /// Stands for a reason that a node before it tells.
 static constexpr StringLiteral kRefusedBefore = "a node before it is refused";
 
-/// What a value is called in messages.
+/// The name of a value in messages.
 static StringAttr nameOfValue(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
@@ -347,7 +347,7 @@ void ControlFlow::mapArguments(const LoopCall &call, IRMapping &map) {
   }
 }
 
-/// What the function returns: whether there is another trip, what is carried, and the parts that are used.
+/// Makes the function return whether there is another trip, what is carried, and the parts that are used.
 void ControlFlow::returnParts(const LoopCall &call) {
   func::FuncOp callee = call.callee;
   Operation *end = callee.getBody().front().getTerminator();

@@ -87,7 +87,7 @@ struct PlaceTaps : impl::PlaceTapsBase<PlaceTaps> {
 
   void runOnOperation() override {
     func::FuncOp function = getOperation();
-    // What a run takes or repeats has no results of the model.
+    // A graph that a run takes or repeats has no results of the model.
     if (function.isPrivate())
       return;
     for (unsigned i = 0; i < function.getNumResults(); ++i)

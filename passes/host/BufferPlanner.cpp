@@ -62,7 +62,7 @@ LogicalResult BufferPlanner::collect(Operation &op) {
       .Case([&](rt::FetchOp fetch) { return collectFetch(fetch); })
       .Case([&](rt::BranchOp branch) { return collectBranch(branch); })
       .Case([&](rt::RepeatOp repeat) { return collectRepeat(repeat); })
-      // Of the part that is walked through by the operation that it belongs to.
+      // The operation that the part belongs to walks through it.
       .Case([](rt::YieldOp) { return success(); })
       .Case([&](rt::AssembleOp assemble) {
         bind(assemble, placeOf.at(assemble.getStorage()));
@@ -345,7 +345,7 @@ LogicalResult BufferPlanner::collectFetch(rt::FetchOp fetch) {
 }
 
 LogicalResult BufferPlanner::collectReturn(func::ReturnOp op) {
-  // What is returned is copied by the last segment, too.
+  // The last segment copies results, too.
   segments.push_back({op});
   for (auto [i, result] : llvm::enumerate(op.getOperands())) {
     if (!isa<RankedTensorType>(result.getType()))
@@ -385,7 +385,7 @@ bool BufferPlanner::isUsedAfter(unsigned part, Operation *writer, unsigned opera
             CAMEO_MUTANT(
                 17, user->getBlock() == writer->getBlock() && user->isBeforeInBlock(writer), true))
           continue;
-        // What a region reads, each of its trips may.
+        // Each trip of a region may read a value that one of them reads.
         if (Operation *around = writer->getBlock()->findAncestorOpInBlock(*user);
             around && around != user) {
           if (around == writer || writer->isBeforeInBlock(around))

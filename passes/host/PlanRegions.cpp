@@ -81,7 +81,7 @@ void BufferPlanner::openBranch(const Step &step, rt::BranchOp branch) {
 
 //===-- Loops ---------------------------------------------------------------------------------===//
 
-/// Whether trips change sizes of a value that is carried.
+/// True of a value that is carried and whose sizes trips change.
 static bool grows(rt::RepeatOp repeat, unsigned number) {
   ArrayRef<int64_t> open = repeat.getOpen();
   for (size_t i = 0; i < open.size(); i += 2)
@@ -154,7 +154,7 @@ LogicalResult BufferPlanner::collectParts(rt::RepeatOp repeat, Step &begin,
     collected.push_back(*place);
     begin.places.push_back(*place);
     bind(result, *place);
-    // Of trips that there were not it has nothing.
+    // The result has nothing of trips that were not made.
     if (!repeat.getUnconditional() && type.isDynamicDim(0))
       sizes[result].front() = repeat.getTrips();
   }

@@ -8,7 +8,7 @@
 //     rt.yield %true, %next : i1, tensor<4xf32>
 //   } -> tensor<4xf32>
 //
-// What a function reads of its arguments on the host is what the caller has put there, where that is known, else an
+// A number that a function reads of its arguments on the host is what the caller has put there, where that is known, else an
 // input of the model, else fetched.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -204,7 +204,7 @@ LogicalResult Inliner::resolveRead(rt::ReadOp read) {
 }
 
 LogicalResult Inliner::run() {
-  // What is inlined may call, too.
+  // Functions that are inlined may call, too.
   while (true) {
     Operation *call = nullptr;
     function.walk([&](Operation *op) {

@@ -94,7 +94,7 @@ private:
                                   llvm::SmallVectorImpl<mlir::Value> &results);
 
   llvm::DenseMap<mlir::Value, Lowered> values;
-  /// How a function is called: not at all, as a branch, or as the body of a loop that carries so many values.
+  /// The way in which a function is called: not at all, as a branch, or as the body of a loop that carries so many values.
   struct Called {
     enum Kind { Never, AsBranch, AsBody } kind = Never;
     unsigned carried = 0;
