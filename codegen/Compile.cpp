@@ -5,6 +5,7 @@
 
 #include "codegen/ModelInput.h"
 #include "codegen/PassWatch.h"
+#include "codegen/States.h"
 #include "codegen/Version.h"
 #include "codegen/emit/Manifest.h"
 #include "codegen/tune/Bundle.h"
@@ -257,7 +258,8 @@ LogicalResult Compiler::startAt(Stage stage) {
     if (options.code.remarks)
       onnx::remarkDifferences(*current);
     if (failed(fixInputShapes(*current, options.shapes)) ||
-        failed(fixInputValues(*current, options.values)))
+        failed(fixInputValues(*current, options.values)) ||
+        failed(declareStates(*current, options.states)))
       return failure();
     if (!options.pipeline.taps.empty())
       nameTensors(*current, tensors);

@@ -55,6 +55,8 @@ struct CompileOptions {
   InputShapes shapes;
   /// Inputs that become constants.
   InputValues values;
+  /// Inputs that outputs become after each run (codegen/States.h).
+  std::vector<std::string> states;
   /// Initialisers that become inputs.
   std::vector<std::string> overridable;
   /// Tools, and what images for the simulator have. With `code.remarks`, what of the model differs

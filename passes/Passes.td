@@ -624,6 +624,9 @@ def PlaceConcatenations : Pass<"cameo-place-concatenations", "::mlir::func::Func
     that strides cannot say. Neighbours are copied together, up to 32. Where nothing has a place, that
     copy is all there is.
 
+    An output that begins with the input that it becomes after each run (`onnx.state`) is put into that state's
+    own storage, which has room for more along the dimension that grows: the input is there already.
+
     ```mlir
     %a = kernel.dispatch ... outs(%e : tensor<1x64xf32>) { ... }
     %y = rt.concat %a, %x dim 1 : tensor<1x64xf32>, tensor<1x32xf32> -> tensor<1x96xf32>
@@ -644,7 +647,8 @@ def PlaceConcatenations : Pass<"cameo-place-concatenations", "::mlir::func::Func
   ];
   let statistics = [
     Statistic<"placed", "placed", "parts that are computed in their place">,
-    Statistic<"copied", "copied", "parts that are copied to their place">
+    Statistic<"copied", "copied", "parts that are copied to their place">,
+    Statistic<"states", "states", "states that are extended where they are">
   ];
 }
 

@@ -52,7 +52,7 @@ extern "C" {
 #endif
 
 /* The version of this interface: raised when something is added. */
-#define CAMEO_API_VERSION 6u
+#define CAMEO_API_VERSION 7u
 
 /* CAMEO_INIT(cameo_binding, binding); declares a structure whose size is set and whose other fields
  * are zero. */
@@ -250,6 +250,10 @@ typedef enum cameo_tensor_role {
 
 /* The model reads the input's values on the host, to know shapes or bounds. */
 #define CAMEO_TENSOR_ON_HOST 1u
+/* After each run an output becomes the input. Since version 7. */
+#define CAMEO_TENSOR_IS_STATE 2u
+/* Both are in one memory, which contexts own. Since version 7. */
+#define CAMEO_TENSOR_IN_PLACE 4u
 
 typedef struct cameo_tensor_info {
   size_t struct_size;
@@ -259,6 +263,10 @@ typedef struct cameo_tensor_info {
   const int64_t *dims;        /* rank of them; -1 where open */
   const char *const *symbols; /* rank of them: names of open sizes, "" where there is none */
   uint32_t flags;             /* CAMEO_TENSOR_* */
+  /* Of a state: the output that becomes it, and the dimension along which it grows; each UINT32_MAX where
+   * there is none. Since version 7. */
+  uint32_t state;
+  uint32_t state_dim;
 } cameo_tensor_info;
 
 /* Reads an executable, a library or a plan written by cameoc. The file is mapped and must not
@@ -320,6 +328,8 @@ typedef struct cameo_allocator {
 
 /* Never make a CUDA graph of the work for replay. */
 #define CAMEO_CONTEXT_NO_GRAPH 1u
+/* The model's states are inputs and outputs like others: no run's output becomes an input. Since version 7. */
+#define CAMEO_CONTEXT_NO_STATES 2u
 
 typedef struct cameo_context_options {
   size_t struct_size;
@@ -394,17 +404,34 @@ CAMEO_API cameo_status cameo_context_bind_input(cameo_context *context, uint32_t
 CAMEO_API cameo_status cameo_context_bind_output(cameo_context *context, uint32_t output,
                                                  const cameo_binding *binding);
 /* Where an output is on the device after a run has been enqueued; valid until the next change of
- * shapes or bindings. */
+ * shapes or bindings. What is in the memory of a state and in several pieces there is
+ * CAMEO_STATUS_UNSUPPORTED: cameo_context_read_state copies it. */
 CAMEO_API cameo_status cameo_context_output_memory(cameo_context *context, uint32_t output,
                                                    void **data, uint64_t *bytes);
 /* State: after each run the output's value becomes the input's (a recurrent state, a cache of keys
- * and values). Type and shape must be equal. An input bound to device memory holds the value there,
+ * and values), and its shape the input's. An input bound to device memory holds the value there,
  * the first one too, and it is copied there after each run. Else the value is in memory of the
  * context's own, where it need not be copied: its first value is that of the bound host memory,
  * read at the first run after the binding, or zero where nothing is bound; a new shape begins anew;
- * and cameo_context_output_memory says where it is. output = UINT32_MAX ends it. */
+ * and cameo_context_output_memory says where it is. output = UINT32_MAX ends it.
+ *
+ * What `cameoc --state` has declared is a state from the beginning. One in place (CAMEO_TENSOR_IN_PLACE) has one
+ * memory for input and output, which the context owns, so that only what is new is written: memory of the device
+ * that is bound to the input gives its first value, as host memory does, and the output is copied to what is bound
+ * to it. One that grows begins with no elements along its dimension, unless a shape is set. */
 CAMEO_API cameo_status cameo_context_set_state(cameo_context *context, uint32_t input,
                                                uint32_t output);
+/* Room for `capacity` elements along the dimension along which a state grows in place. Without it the room is
+ * made as it is needed, by half as much again, and each time the value is copied. Since version 7. */
+CAMEO_API cameo_status cameo_context_reserve_state(cameo_context *context, uint32_t input,
+                                                   uint64_t capacity);
+/* Copies what the next run begins with to host memory, of as many bytes as the input's shape needs, and waits.
+ * Since version 7. */
+CAMEO_API cameo_status cameo_context_read_state(cameo_context *context, uint32_t input, void *data,
+                                                uint64_t bytes);
+/* States begin anew at the next run: with the shapes that they had at first, and the first values as above. Since
+ * version 7. */
+CAMEO_API cameo_status cameo_context_reset_states(cameo_context *context);
 /* Replaces the arena; the context's former work must be done. */
 CAMEO_API cameo_status cameo_context_set_arena(cameo_context *context, void *arena, uint64_t bytes);
 /* Streams. The context's own stream is ordered with the legacy default stream, as one of

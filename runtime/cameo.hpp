@@ -389,6 +389,23 @@ public:
     check(cameo_context_set_state(get(), index(CAMEO_INPUT, input), index(CAMEO_OUTPUT, output)));
   }
 
+  // Room along the dimension along which a state grows in place.
+  void reserveState(const Which &input, uint64_t capacity) {
+    check(cameo_context_reserve_state(get(), index(CAMEO_INPUT, input), capacity));
+  }
+  // What the next run begins with; waits.
+  template <typename T> std::vector<T> readState(const Which &input) {
+    uint32_t number = index(CAMEO_INPUT, input);
+    checkType(CAMEO_INPUT, input, detail::typeOf<T>());
+    uint64_t bytes = 0;
+    check(cameo_context_get_bytes(get(), CAMEO_INPUT, number, &bytes));
+    std::vector<T> values(bytes / sizeof(T));
+    check(cameo_context_read_state(get(), number, values.data(), bytes));
+    return values;
+  }
+  // States begin anew at the next run.
+  void resetStates() { check(cameo_context_reset_states(get())); }
+
   // Reads an output after a run, wherever it is; waits.
   template <typename T> std::vector<T> read(const Which &output) {
     static_assert(!std::is_same_v<T, bool>, "std::vector<bool> has no bytes: read<uint8_t>");

@@ -131,15 +131,22 @@ typedef struct CameoPlanHeader {
 } CameoPlanHeader;
 
 #define CAMEO_TENSOR_HOST 1u /* the plan reads this input's values on the host */
+/* An output becomes this input after each run. */
+#define CAMEO_TENSOR_STATE 2u
+/* The plan has both in one memory, BUF_STATE, and never as BUF_INPUT and BUF_OUTPUT. */
+#define CAMEO_TENSOR_IN_PLACE 4u
 
 typedef struct CameoPlanTensor {
   uint32_t name; /* string */
   uint32_t dtype;
   uint32_t rank;
   uint32_t first_dim; /* index into the dims */
-  uint32_t flags;     /* CAMEO_TENSOR_HOST */
-  uint32_t reserved;  /* 0 */
+  uint32_t flags;     /* CAMEO_TENSOR_* */
+  uint32_t state; /* of a state: the output's index, and from bit 24 on the dimension along which it
+                         grows, CAMEO_STATE_FIXED where it does not; else 0 */
 } CameoPlanTensor;
+
+#define CAMEO_STATE_FIXED 255u
 
 typedef struct CameoPlanDim {
   int64_t size;      /* -1 where it is known only at run time */
@@ -251,6 +258,11 @@ typedef enum CameoOpcode {
   CAMEO_OP_BUF_WEIGHT = 84, /* bd, offset low, high, bytes low, high */
   CAMEO_OP_BUF_INPUT = 85,  /* bd, input index */
   CAMEO_OP_BUF_OUTPUT = 86, /* bd, output index; after its OUTPUT_SHAPE */
+  CAMEO_OP_CAPACITY =
+      102, /* rd, input index, r least: how many elements the memory of a state that grows
+                               has along its dimension, and not fewer than asked for, which the runtime
+                               makes room for before the segment */
+  CAMEO_OP_BUF_STATE = 103, /* bd, input index, r bytes: the memory of a state in place */
   CAMEO_OP_LAUNCH = 87, /* kernel index, r grid x, y, z, r dynamic shared bytes, then an operand a
                            parameter: buffer or register as its CameoArgType says. A grid with a
                            zero is skipped. */

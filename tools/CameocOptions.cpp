@@ -194,6 +194,13 @@ llvm::Error addOverridable(CameocOptions &options, StringRef value) {
   return llvm::Error::success();
 }
 
+llvm::Error addState(CameocOptions &options, StringRef value) {
+  if (value != "auto" && !value.contains(':'))
+    return fail("'" + value + "' is not of the form INPUT:OUTPUT");
+  options.states.push_back(value.str());
+  return llvm::Error::success();
+}
+
 llvm::Error setTarget(CameocOptions &options, StringRef value) {
   options.pipeline.targets = value.str();
   return setFlag(options.targetGiven);
@@ -275,6 +282,7 @@ const Setter kSetters[] = {
     {OPT_emit, setEmit},
     {OPT_shapes, [](CameocOptions &o, StringRef v) { return setParsed(o.shapes, parseShapes(v)); }},
     {OPT_shape_values, [](CameocOptions &o, StringRef v) { return parseInputValues(v, o.values); }},
+    {OPT_state, addState},
     {OPT_overridable, addOverridable},
     {OPT_layout,
      [](CameocOptions &o, StringRef v) {

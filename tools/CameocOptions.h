@@ -32,6 +32,8 @@ struct CameocOptions {
   InputShapes shapes;
   /// --shape-values
   InputValues values;
+  /// --state
+  std::vector<std::string> states;
   /// --overridable
   std::vector<std::string> overridable;
   /// --device: where models run that are run to compile others.

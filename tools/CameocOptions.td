@@ -43,6 +43,9 @@ defm shape_values : Value<"shape-values", "INPUT=N,...|@FILE.npy", outputs,
     "makes inputs constants, as a rate, an axis or sizes that decide shapes; may be given again">;
 defm overridable : Value<"overridable", "NAME", outputs,
     "makes an initialiser an input, which runs must be given; may be given again">;
+defm state : Value<"state", "INPUT:OUTPUT", outputs,
+    "after each run the output becomes the input, as caches and recurrent states do: past.*:present.* declares "
+    "all such pairs, auto those that are recognised; may be given again">;
 defm layout : Value<"layout", "ORDER", outputs,
     "of values between kernels: tensor-cores (default with -O2), auto, channels-last, "
     "as-imported">;

@@ -73,6 +73,7 @@ static llvm::Error checkStages(const CameocOptions &options) {
                 stageName(*options.stopAfter));
   for (auto [name, isGiven] : {std::pair("--shapes", !options.shapes.empty()),
                                std::pair("--shape-values", !options.values.empty()),
+                               std::pair("--state", !options.states.empty()),
                                std::pair("--overridable", !options.overridable.empty())})
     if (options.firstStage() > Stage::Imported && isGiven)
       return fail(llvm::Twine(name) +

@@ -175,6 +175,7 @@ CompileOptions Invocation::compileOptions() {
   result.pipeline = options.pipeline;
   result.shapes = options.shapes;
   result.values = options.values;
+  result.states = options.states;
   result.overridable = options.overridable;
   result.code = codeTools(options);
   result.code.simChecks = options.simChecks;

@@ -114,6 +114,12 @@ LogicalResult PlanEmitter::addTensors(StringRef attribute, std::vector<CameoPlan
     tensor.rank = dims.size();
     tensor.first_dim = plan.dims.size();
     tensor.flags = dictionary.contains("host") ? CAMEO_TENSOR_HOST : 0;
+    if (auto state = dictionary.getAs<IntegerAttr>("state")) {
+      auto growing = dictionary.getAs<IntegerAttr>("grows");
+      bool inPlace = dictionary.contains("in_place");
+      tensor.flags |= CAMEO_TENSOR_STATE | (inPlace ? CAMEO_TENSOR_IN_PLACE : 0);
+      tensor.state = state.getInt() | (growing ? growing.getInt() : CAMEO_STATE_FIXED) << 24;
+    }
     for (Attribute dim : dims) {
       auto size = dyn_cast<IntegerAttr>(dim);
       auto symbol = dyn_cast<StringAttr>(dim);
@@ -453,6 +459,12 @@ LogicalResult PlanEmitter::emit(Operation &op) {
     plan.op(CAMEO_OP_BUF_PART, {newBuffer(part), whole, offset, bytes});
   } else if (auto input = dyn_cast<rt::InputOp>(op)) {
     plan.op(CAMEO_OP_BUF_INPUT, {newBuffer(input), low(input.getIndex())});
+  } else if (auto state = dyn_cast<rt::StateBufferOp>(op)) {
+    uint32_t bytes = scalars.get(state.getBytes());
+    plan.op(CAMEO_OP_BUF_STATE, {newBuffer(state), low(state.getState()), bytes});
+  } else if (auto capacity = dyn_cast<rt::CapacityOp>(op)) {
+    scalars.set(capacity, plan.compute(CAMEO_OP_CAPACITY, {low(capacity.getState()),
+                                                           scalars.get(capacity.getLeast())}));
   } else if (auto output = dyn_cast<rt::OutputOp>(op)) {
     plan.op(CAMEO_OP_BUF_OUTPUT, {newBuffer(output), low(output.getIndex())});
   } else if (auto get = dyn_cast<rt::GetConstantOp>(op)) {

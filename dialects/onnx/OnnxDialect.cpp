@@ -30,8 +30,8 @@ LogicalResult OnnxDialect::verifyOperationAttribute(Operation *op, NamedAttribut
 
 LogicalResult OnnxDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned,
                                                     NamedAttribute attribute) {
-  return verifyDeclared<NameAttrHelper, DimsAttrHelper, ShapeAttrHelper, TypeAttrHelper>(op,
-                                                                                         attribute);
+  return verifyDeclared<NameAttrHelper, DimsAttrHelper, ShapeAttrHelper, TypeAttrHelper,
+                        StateAttrHelper>(op, attribute);
 }
 
 LogicalResult OnnxDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned,

@@ -58,6 +58,8 @@ Value destinationOf(Value tensor) {
     return launch.getOperands_()[launch.getOutputs()[result.getResultNumber()]];
   if (auto assemble = dyn_cast<AssembleOp>(result.getOwner()))
     return assemble.getStorage();
+  if (auto state = dyn_cast<StateOp>(result.getOwner()))
+    return state.getPlace();
   auto style = dyn_cast<DestinationStyleOpInterface>(result.getOwner());
   return style ? style.getTiedOpOperand(result)->get() : Value();
 }

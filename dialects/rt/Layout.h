@@ -52,7 +52,7 @@ struct Layout {
 GetConstantOp constantOf(mlir::Value tensor);
 
 /// What a value of the plan was written to: the destination that a dispatch or a launch has for it,
-/// the storage that was assembled; null for others.
+/// the storage that was assembled, the place that holds a state; null for others.
 mlir::Value destinationOf(mlir::Value tensor);
 
 /// Whether the tensor is in memory of its own from its beginning on: everything but views, what was

@@ -219,6 +219,24 @@ LogicalResult ConcatOp::verify() {
 
 LogicalResult StorageOp::verify() { return verifySizes(*this, getSizes()); }
 
+LogicalResult StateOp::verify() {
+  auto input = dyn_cast<BlockArgument>(getInput());
+  if (!input)
+    return emitOpError("needs an input of the model");
+  // Up to its storage, from the beginning on.
+  Value at = getPlace();
+  while (auto view = at.getDefiningOp<ViewOp>()) {
+    if (!llvm::all_of(view.getMixedOffsets(),
+                      [](OpFoldResult offset) { return isConstantIntValue(offset, 0); }))
+      return emitOpError("is not at the beginning of its storage");
+    at = view.getSource();
+  }
+  auto storage = at.getDefiningOp<StorageOp>();
+  if (!storage || storage.getState() != input.getArgNumber())
+    return emitOpError() << "is not in the storage of state " << input.getArgNumber();
+  return success();
+}
+
 SmallVector<OpFoldResult> ViewOp::getMixedOffsets() {
   Builder b(getContext());
   return getMixedValues(getStaticOffsets(), getOffsets(), b);

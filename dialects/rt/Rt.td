@@ -250,10 +250,46 @@ def Rt_StorageOp : Rt_Op<"storage"> {
     Row-major and in one piece, with one lifetime, from the first write of a part to the last read
     of a part or of the whole. It has no values before `rt.assemble`: until then it is only there to
     be viewed. `sizes` are those of the dynamic dimensions.
+
+    The storage of a state, an input by number that an output becomes after each run, lives as long as
+    the context does, and begins with the state's value. `rt.state` is that value, in its place; what
+    a run adds is written behind it, and the output is both together.
+    ```mlir
+    %room = rt.capacity 0 least %length
+    %s = rt.storage state 0 sizes(%room) : tensor<8x?x64xf16>
+    %all = rt.view %s[0, 0, 0] sizes(%length) : tensor<8x?x64xf16> -> tensor<8x?x64xf16>
+    %v = rt.view %all[0, 0, 0] sizes(%before) : tensor<8x?x64xf16> -> tensor<8x?x64xf16>
+    %old = rt.state %past in %v : tensor<8x?x64xf16>
+    ```
   }];
-  let arguments = (ins Variadic<Index>:$sizes);
+  let arguments = (ins Variadic<Index>:$sizes, OptionalAttr<I64Attr>:$state);
   let results = (outs Res<AnyRankedTensor, "", [MemAlloc]>:$result);
-  let assemblyFormat = "(`sizes` `(` $sizes^ `)`)? attr-dict `:` type($result)";
+  let assemblyFormat = [{
+    (`state` $state^)? (`sizes` `(` $sizes^ `)`)? attr-dict `:` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Rt_CapacityOp : Rt_Op<"capacity", [Pure]> {
+  let summary = "how many elements the storage of a state has along the dimension that grows";
+  let description = [{
+    Not fewer than `least`: the runtime makes room for that many before the run, and keeps what the
+    state holds.
+  }];
+  let arguments = (ins I64Attr:$state, Index:$least);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$state `least` $least attr-dict";
+}
+
+def Rt_StateOp : Rt_Op<"state", [Pure, AllTypesMatch<["place", "result"]>]> {
+  let summary = "the value that a state has before the run, where its storage holds it";
+  let description = [{
+    `input` is the state, an argument of the entry function; `place` a view of its storage, or of a
+    view of that, from its beginning on.
+  }];
+  let arguments = (ins AnyRankedTensor:$input, AnyRankedTensor:$place);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$input `in` $place attr-dict `:` type($input) `in` type($place)";
   let hasVerifier = 1;
 }
 
@@ -533,6 +569,13 @@ def Rt_InputOp : Rt_Op<"input", [Pure]> {
   let arguments = (ins I64Attr:$index);
   let results = (outs Rt_BufferType:$result);
   let assemblyFormat = "$index attr-dict";
+}
+
+def Rt_StateBufferOp : Rt_Op<"state_buffer", [Pure]> {
+  let summary = "the memory of a state: of an input, by number, that an output becomes in place";
+  let arguments = (ins I64Attr:$state, Index:$bytes);
+  let results = (outs Rt_BufferType:$result);
+  let assemblyFormat = "$state `bytes` $bytes attr-dict";
 }
 
 def Rt_OutputOp : Rt_Op<"output"> {

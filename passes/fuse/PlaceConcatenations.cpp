@@ -8,6 +8,9 @@
 // A part that has no such place is copied. Concatenations are taken in their order, so that one
 // that is a part of a later one is a storage by then, and becomes a view of the later one's.
 //
+// An output that begins with the input whose state it becomes is in the state's own storage, where that input
+// is already: only what comes behind it is written.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/rt/Layout.h"
 #include "dialects/rt/Ledger.h"
@@ -33,6 +36,12 @@ namespace {
 /// More than any rank.
 constexpr int64_t kAll = std::numeric_limits<int64_t>::max();
 
+/// A concatenation that is the next value of its first part, an input.
+struct State {
+  BlockArgument input;
+  OpOperand *output; // of the function's return
+};
+
 /// What stands between a tensor and a place in another one's memory.
 struct Uses {
   bool isFree = true;  // nothing needs it in memory of its own
@@ -51,12 +60,15 @@ int64_t keptBy(rt::ReshapeOp reshape) {
   return kept;
 }
 
-Uses findUses(Value tensor) {
+/// `except` is a use that needs no memory of the tensor's own.
+Uses findUses(Value tensor, const OpOperand *except = nullptr) {
   Uses uses;
   SmallVector<Value> names{tensor};
   while (!names.empty())
     for (OpOperand &use : names.pop_back_val().getUses()) {
       Operation *user = use.getOwner();
+      if (&use == except)
+        continue;
       if (auto reshape = dyn_cast<rt::ReshapeOp>(user))
         uses.kept = std::min(uses.kept, keptBy(reshape));
       if (isa<rt::ReshapeOp, tensor::CastOp>(user)) {
@@ -102,7 +114,7 @@ public:
       : block(block), ledger(ledger), b(block.getParentOp()->getContext()) {}
 
   void place(rt::ConcatOp concat);
-  int64_t placedParts = 0, copiedParts = 0;
+  int64_t placedParts = 0, copiedParts = 0, states = 0;
 
 private:
   /// A part, or several that are copied together.
@@ -117,9 +129,16 @@ private:
   static Group copied(Value part, StringRef why) { return {{part}, {}, nullptr, {}, {why}}; }
 
   const Uses &usesOf(Value tensor);
+  std::optional<State> stateOf(rt::ConcatOp concat);
+  StringRef reasonToCopy(const State &state, rt::ConcatOp concat, int64_t outer);
+  static Operation *firstOf(ArrayRef<Group> groups, Operation *last);
+  Operation *firstReader(BlockArgument input, rt::ConcatOp concat);
+  void extend(const State &state, rt::ConcatOp concat);
+  static void replace(rt::ConcatOp concat, Value result);
+  Value assemble(rt::ConcatOp concat, Value storage, ArrayRef<Group> groups);
   Group decide(Value part, rt::ConcatOp concat, int64_t outer);
-  SmallVector<Group> group(rt::ConcatOp concat, StringRef whyNone);
-  void record(rt::ConcatOp concat, ArrayRef<Group> groups);
+  SmallVector<Group> group(rt::ConcatOp concat, ValueRange parts, StringRef whyNone);
+  void record(rt::ConcatOp concat, ArrayRef<Group> groups, int64_t number = 0);
   bool hoistSizes(rt::ConcatOp concat, Operation *before);
   bool hoist(Value value, Operation *before);
   void addViews(rt::ConcatOp concat, Value storage, MutableArrayRef<Group> groups);
@@ -187,16 +206,17 @@ Placer::Group Placer::decide(Value part, rt::ConcatOp concat, int64_t outer) {
   return {{part}, producer, first, {}, {}};
 }
 
+/// The dimensions outside of the pieces that a part consists of: where they are all 1, it is one piece.
+static int64_t outerOf(rt::ConcatOp concat) {
+  auto before = cast<RankedTensorType>(concat.getType()).getShape().take_front(concat.getDim());
+  return llvm::all_of(before, [](int64_t size) { return size == 1; }) ? 0 : concat.getDim();
+}
+
 /// With a reason why none has a place, all parts are copied.
-SmallVector<Placer::Group> Placer::group(rt::ConcatOp concat, StringRef whyNone) {
-  auto type = cast<RankedTensorType>(concat.getType());
-  // Where all outer dimensions are 1, a part is one piece.
-  auto before = type.getShape().take_front(concat.getDim());
-  int64_t outer =
-      llvm::all_of(before, [](int64_t size) { return size == 1; }) ? 0 : concat.getDim();
+SmallVector<Placer::Group> Placer::group(rt::ConcatOp concat, ValueRange parts, StringRef whyNone) {
   SmallVector<Group> groups;
-  for (Value part : concat.getParts()) {
-    Group next = whyNone.empty() ? decide(part, concat, outer) : copied(part, whyNone);
+  for (Value part : parts) {
+    Group next = whyNone.empty() ? decide(part, concat, outerOf(concat)) : copied(part, whyNone);
     if (!next.producer && !groups.empty() && !groups.back().producer &&
         groups.back().parts.size() < kMostCopied) {
       groups.back().parts.push_back(part);
@@ -208,11 +228,10 @@ SmallVector<Placer::Group> Placer::group(rt::ConcatOp concat, StringRef whyNone)
   return groups;
 }
 
-/// Each part, before any is moved.
-void Placer::record(rt::ConcatOp concat, ArrayRef<Group> groups) {
+/// Each part, from `number` on, before any is moved.
+void Placer::record(rt::ConcatOp concat, ArrayRef<Group> groups, int64_t number) {
   StringRef name = rt::firstNode(concat.getLoc());
   std::string into = name.empty() ? "a concatenation" : "'" + name.str() + "'";
-  int64_t number = 0;
   for (const Group &group : groups)
     for (auto [i, part] : llvm::enumerate(group.parts)) {
       auto type = cast<RankedTensorType>(part.getType());
@@ -351,51 +370,152 @@ void Placer::move(const Group &group) {
     empty.erase();
 }
 
+std::optional<State> Placer::stateOf(rt::ConcatOp concat) {
+  auto input = dyn_cast<BlockArgument>(concat.getParts().front());
+  auto function = dyn_cast<func::FuncOp>(block.getParentOp());
+  if (!input || !function || input.getOwner() != &block)
+    return std::nullopt;
+  auto state = function.getArgAttrOfType<IntegerAttr>(input.getArgNumber(), onnx::kStateAttr);
+  // Elements that share bytes are not apart from each other.
+  if (!state || function.getArgAttr(input.getArgNumber(), onnx::kShapeAttr))
+    return std::nullopt;
+  OpOperand &output = block.getTerminator()->getOpOperand(state.getInt());
+  if (output.get() != concat.getResult() || llvm::count(concat.getParts(), Value(input)) != 1)
+    return std::nullopt;
+  return State{input, &output};
+}
+
+/// Why a state is not extended in its place; empty where it is.
+StringRef Placer::reasonToCopy(const State &state, rt::ConcatOp concat, int64_t outer) {
+  if (!cast<RankedTensorType>(state.input.getType()).isDynamicDim(concat.getDim()))
+    return "its length is fixed";
+  Uses before = findUses(state.input), after = findUses(concat, state.output);
+  if (!before.isFree || !after.isFree)
+    return "it is needed in memory of its own, as other outputs and the borders of loops are";
+  if (before.kept < outer || after.kept < outer)
+    return "it is read in a shape whose elements would not lie at equal steps there";
+  if (before.kept < kAll && !hasSizesOf(state.input, concat))
+    return "its sizes are not known to be those of what is added";
+  return {};
+}
+
+/// The operation that the first of what has a place of its own is computed by.
+Operation *Placer::firstOf(ArrayRef<Group> groups, Operation *last) {
+  for (const Group &group : groups)
+    if (group.producer && group.first->isBeforeInBlock(last))
+      last = group.first;
+  return last;
+}
+
+/// The first that reads the input on the device, or writes what comes behind it.
+Operation *Placer::firstReader(BlockArgument input, rt::ConcatOp concat) {
+  Operation *first = concat;
+  for (Operation *user : input.getUsers())
+    if (Operation *here = block.findAncestorOpInBlock(*user);
+        !isa<tensor::DimOp>(user) && here->isBeforeInBlock(first))
+      first = here;
+  for (Value part : concat.getParts().drop_front()) {
+    while (auto reshape = part.getDefiningOp<rt::ReshapeOp>())
+      part = reshape.getSource();
+    Operation *op = part.getDefiningOp();
+    if (op && op->getBlock() == &block && op->isBeforeInBlock(first))
+      first = op;
+  }
+  return first;
+}
+
+/// Puts the concatenation into the storage of its state, whose sizes are known before anybody needs it.
+void Placer::extend(const State &state, rt::ConcatOp concat) {
+  Location loc = concat.getLoc();
+  auto type = cast<RankedTensorType>(concat.getType());
+  unsigned number = state.input.getArgNumber();
+  SmallVector<Group> groups = group(concat, concat.getParts().drop_front(), {});
+  ledger.applied("concat", state.input.getLoc(), "stays where it is", "it is a state");
+  record(concat, groups, 1);
+  b.setInsertionPoint(firstReader(state.input, concat));
+  SmallVector<Value> sizes(concat.getSizes());
+  Value &length = sizes[type.getDynamicDimIndex(concat.getDim())];
+  length = b.create<rt::CapacityOp>(loc, b.getIndexType(), number, length);
+  Value storage = b.create<rt::StorageOp>(loc, type, sizes, b.getI64IntegerAttr(number));
+  SmallVector<int64_t> start(type.getRank(), 0);
+  Value whole = b.create<rt::ViewOp>(loc, type, storage, ValueRange(), start, concat.getSizes());
+  groups.insert(groups.begin(), Group{{state.input}, nullptr, nullptr, {}, {}});
+  addViews(concat, whole, groups);
+  Value view = groups.front().view;
+  auto value = b.create<rt::StateOp>(loc, view.getType(), state.input, view);
+  Value(state.input).replaceUsesWithIf(value, [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    return user != value && user != concat && !isa<tensor::DimOp>(user);
+  });
+  groups.front().producer = value;
+  ++states;
+  replace(concat, assemble(concat, whole, groups));
+}
+
+void Placer::replace(rt::ConcatOp concat, Value result) {
+  concat.replaceAllUsesWith(result);
+  concat.erase();
+}
+
+/// Has each part written where it belongs, or copied there.
+Value Placer::assemble(rt::ConcatOp concat, Value storage, ArrayRef<Group> groups) {
+  Location loc = concat.getLoc();
+  SmallVector<Value> parts;
+  int64_t kept = kAll;
+  for (const Group &group : groups) {
+    if (group.producer && group.producer.getDefiningOp<rt::StateOp>()) {
+      parts.push_back(group.producer);
+    } else if (group.producer) {
+      move(group);
+      parts.push_back(group.parts.front());
+      kept = std::min(kept, usesOf(group.producer).kept);
+      if (auto inner = keptInside.find(group.producer); inner != keptInside.end())
+        kept = std::min(kept, inner->second);
+      ++placedParts;
+    } else {
+      b.setInsertionPoint(concat);
+      parts.push_back(copy(loc, group.parts, concat.getDim(), group.view));
+      copiedParts += group.parts.size();
+    }
+  }
+  b.setInsertionPoint(concat);
+  Value result = b.create<rt::AssembleOp>(loc, concat.getType(), storage, concat.getDim(), parts);
+  keptInside[result] = kept;
+  return result;
+}
+
 void Placer::place(rt::ConcatOp concat) {
   Location loc = concat.getLoc();
-  SmallVector<Group> groups = group(concat, {});
-  Operation *first = concat;
-  for (const Group &group : groups)
-    if (group.producer && group.first->isBeforeInBlock(first))
-      first = group.first;
+  std::optional<State> state = stateOf(concat);
+  if (state) {
+    StringRef reason = reasonToCopy(*state, concat, outerOf(concat));
+    if (reason.empty() && hoistSizes(concat, firstReader(state->input, concat))) {
+      extend(*state, concat);
+      return;
+    }
+    ledger.missed("concat", concat.getLoc(), "its state is not extended in place",
+                  reason.empty() ? "its length is not known before it is read" : reason);
+  }
+  SmallVector<Group> groups = group(concat, concat.getParts(), {});
+  Operation *first = firstOf(groups, concat);
   if (first != concat && !hoistSizes(concat, first)) {
     for (const Group &group : groups)
       hasPlace.erase(group.producer);
-    groups = group(concat, "sizes of the whole are not known before its parts are computed");
+    groups = group(concat, concat.getParts(),
+                   "sizes of the whole are not known before its parts are computed");
     first = concat;
   }
   record(concat, groups);
   b.setInsertionPoint(first);
-  Value result;
   if (groups.size() == 1 && !groups.front().producer) {
     Value memory = b.create<tensor::EmptyOp>(loc, concat.getType(), concat.getSizes());
     copiedParts += groups.front().parts.size();
-    result = copy(loc, groups.front().parts, concat.getDim(), memory);
-  } else {
-    Value storage = b.create<rt::StorageOp>(loc, concat.getType(), concat.getSizes());
-    addViews(concat, storage, groups);
-    SmallVector<Value> parts;
-    int64_t kept = kAll;
-    for (const Group &group : groups) {
-      if (group.producer) {
-        move(group);
-        parts.push_back(group.parts.front());
-        kept = std::min(kept, usesOf(group.producer).kept);
-        if (auto inner = keptInside.find(group.producer); inner != keptInside.end())
-          kept = std::min(kept, inner->second);
-        ++placedParts;
-      } else {
-        b.setInsertionPoint(concat);
-        parts.push_back(copy(loc, group.parts, concat.getDim(), group.view));
-        copiedParts += group.parts.size();
-      }
-    }
-    b.setInsertionPoint(concat);
-    result = b.create<rt::AssembleOp>(loc, concat.getType(), storage, concat.getDim(), parts);
-    keptInside[result] = kept;
+    replace(concat, copy(loc, groups.front().parts, concat.getDim(), memory));
+    return;
   }
-  concat.replaceAllUsesWith(result);
-  concat.erase();
+  Value storage = b.create<rt::StorageOp>(loc, concat.getType(), concat.getSizes(), IntegerAttr());
+  addViews(concat, storage, groups);
+  replace(concat, assemble(concat, storage, groups));
 }
 
 struct PlaceConcatenations : impl::PlaceConcatenationsBase<PlaceConcatenations> {
@@ -409,6 +529,7 @@ struct PlaceConcatenations : impl::PlaceConcatenationsBase<PlaceConcatenations> 
         placer.place(concat);
       count(&getContext(), getArgument(), "placed", placer.placedParts);
       count(&getContext(), getArgument(), "copied", placer.copiedParts);
+      count(&getContext(), getArgument(), "states", placer.states);
     }
   }
 };

@@ -58,7 +58,7 @@ std::optional<unsigned> PlanMemory::tensorOf(Value value) {
       if (init.getDefiningOp<tensor::EmptyOp>())
         break;
       value = init;
-    } else if (isa_and_present<rt::StorageOp>(op)) {
+    } else if (auto storage = dyn_cast_or_null<rt::StorageOp>(op); storage && !storage.getState()) {
       break;
     } else {
       return std::nullopt;

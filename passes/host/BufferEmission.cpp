@@ -121,6 +121,9 @@ Value BufferPlanner::buffer(unsigned number, Location user) {
   switch (memory.kind) {
   case Memory::Input:
     return result = builder.create<rt::InputOp>(loc, type, memory.index);
+  case Memory::State:
+    return result =
+               builder.create<rt::StateBufferOp>(loc, type, memory.index, value(bytesOf(memory)));
   case Memory::Output:
     return result = builder.create<rt::OutputOp>(loc, type, memory.index);
   case Memory::Constant:

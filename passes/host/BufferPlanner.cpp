@@ -21,6 +21,10 @@ LogicalResult BufferPlanner::run() {
   builder.setInsertionPointToStart(&block);
   if (failed(collect()))
     return failure();
+  for (unsigned input : hostInputs)
+    if (stateOf(input))
+      return function.emitError() << "input " << input
+                                  << " cannot be a state: the plan reads its values on the host";
   setMetadata();
   return emit();
 }
@@ -56,7 +60,11 @@ LogicalResult BufferPlanner::collect(Operation &op) {
       .Case([](tensor::EmptyOp) { return success(); })
       .Case([&](rt::GetConstantOp get) { return collectConstant(get); })
       .Case([&](rt::FromScalarsOp from) { return collectScalars(from); })
-      .Case([&](rt::StorageOp storage) { return bindNew(storage); })
+      .Case([&](rt::StorageOp storage) { return collectStorage(storage); })
+      .Case([&](rt::StateOp state) {
+        bind(state, placeOf.at(state.getPlace()));
+        return success();
+      })
       .Case([&](rt::ViewOp view) { return collectView(view); })
       .Case([&](rt::TapOp tap) { return collectTap(tap); })
       .Case([&](rt::FetchOp fetch) { return collectFetch(fetch); })
@@ -89,6 +97,19 @@ LogicalResult BufferPlanner::bindNew(Value tensor) {
   if (failed(place))
     return failure();
   bind(tensor, *place);
+  return success();
+}
+
+/// A state's is the context's.
+LogicalResult BufferPlanner::collectStorage(rt::StorageOp storage) {
+  std::optional<uint64_t> state = storage.getState();
+  if (!state)
+    return bindNew(storage);
+  FailureOr<unsigned> place = newMemory(Memory::State, storage, *state);
+  if (failed(place))
+    return failure();
+  bind(storage, *place);
+  statesInPlace.insert(*state);
   return success();
 }
 
@@ -163,7 +184,8 @@ LogicalResult BufferPlanner::collectLaunch(rt::LaunchOp launch) {
     bool isWritten = llvm::is_contained(launch.getOutputs(), static_cast<int64_t>(i));
     auto known = placeOf.find(operand);
     bool isOwn =
-        known != placeOf.end() && memoryOf(known->second).kind == Memory::Arena &&
+        known != placeOf.end() &&
+        llvm::is_contained({Memory::Arena, Memory::State}, memoryOf(known->second).kind) &&
         memoryOf(known->second).region == region &&
         (isUnwritten(operand) ||
          CAMEO_MUTANT(22, !isUsedAfter(places[known->second].part, launch, first + i), true));
@@ -359,6 +381,8 @@ LogicalResult BufferPlanner::collectReturn(func::ReturnOp op) {
     if (source == placeOf.end())
       continue;
     Memory &memory = memoryOf(source->second);
+    if (memory.kind == Memory::State && stateOf(memory.index) == i)
+      continue;
     if (places[source->second].view && !rt::layoutOf(result)->isContiguous)
       return op.emitError() << "output " << i << " is in several pieces of another tensor";
     if (memory.kind == Memory::Arena && !memory.isKept && !places[source->second].view) {
@@ -371,7 +395,74 @@ LogicalResult BufferPlanner::collectReturn(func::ReturnOp op) {
       addCopy(op.getLoc(), *target, source->second);
     }
   }
+  // Behind the copies, which may be of inputs.
+  for (unsigned input = 0; input < function.getNumArguments(); ++input)
+    if (std::optional<unsigned> output = stateOf(input))
+      updateInPlace(input, op.getOperand(*output));
   return success();
+}
+
+std::optional<unsigned> BufferPlanner::stateOf(unsigned input) {
+  auto state = function.getArgAttrOfType<IntegerAttr>(input, onnx::kStateAttr);
+  return state ? std::optional<unsigned>(state.getInt()) : std::nullopt;
+}
+
+/// The one dimension along which sizes of a state and of what it becomes are not the same value.
+std::optional<int64_t> BufferPlanner::growingDim(unsigned input, unsigned output) {
+  std::optional<int64_t> found;
+  Sizes before = *sizesOf(block.getArgument(input));
+  for (auto [dim, sizes] : llvm::enumerate(llvm::zip(before, outputSizes[output]))) {
+    auto [size, next] = sizes;
+    if (size == next || isa<Attribute>(size))
+      continue;
+    if (found)
+      return std::nullopt;
+    found = dim;
+  }
+  return found;
+}
+
+/// Has a state that keeps its size written where it is read, where nothing reads the old value afterwards.
+void BufferPlanner::updateInPlace(unsigned input, Value result) {
+  auto place = placeOf.find(result);
+  if (place == placeOf.end() || memoryOf(place->second).kind != Memory::Output)
+    return;
+  unsigned from = placeOf.at(block.getArgument(input)), to = place->second;
+  if (!mayUpdate(from, to))
+    return;
+  for (Step &step : steps) {
+    for (int &number : step.places)
+      if (number >= 0 && unsigned(number) == to)
+        number = from;
+    if (auto launch = dyn_cast_or_null<rt::LaunchOp>(step.op))
+      step.inPlace = pairsInPlace(launch, step.places);
+  }
+  memoryOf(from).kind = Memory::State;
+  statesInPlace.insert(input);
+}
+
+bool BufferPlanner::mayUpdate(unsigned from, unsigned to) {
+  const Memory &before = memoryOf(from), &after = memoryOf(to);
+  bool isOne = llvm::none_of(places, [&](const Place &place) {
+    return place.view && memories[place.memory].kind == Memory::Output &&
+           place.memory == places[to].memory;
+  });
+  if (!isOne || before.factor != after.factor || before.dims != after.dims || after.first < 0 ||
+      before.last > after.first)
+    return false;
+  // The step that writes it first may be the last one that reads the old value.
+  if (before.last < after.first)
+    return true;
+  auto launch = dyn_cast_or_null<rt::LaunchOp>(steps[after.first].op);
+  if (!launch)
+    return false;
+  ArrayRef<int> operands = steps[after.first].places;
+  for (auto [source, number] : llvm::enumerate(operands))
+    for (auto [target, other] : llvm::enumerate(operands))
+      if (number >= 0 && places[number].memory == places[from].memory && other == int(to) &&
+          (number != int(from) || !hasPair(launch, target, source)))
+        return false;
+  return true;
 }
 
 bool BufferPlanner::isUsedAfter(unsigned part, Operation *writer, unsigned operand,
@@ -619,8 +710,17 @@ DictionaryAttr BufferPlanner::describe(StringRef fallback, DictionaryAttr attrib
 void BufferPlanner::setMetadata() {
   for (BlockArgument argument : block.getArguments()) {
     unsigned i = argument.getArgNumber();
-    inputs.push_back(describe("input" + std::to_string(i), function.getArgAttrDict(i),
-                              cast<RankedTensorType>(argument.getType()), hostInputs.contains(i)));
+    NamedAttrList described(describe("input" + std::to_string(i), function.getArgAttrDict(i),
+                                     cast<RankedTensorType>(argument.getType()),
+                                     hostInputs.contains(i)));
+    if (std::optional<unsigned> output = stateOf(i)) {
+      described.set("state", builder.getI64IntegerAttr(*output));
+      if (std::optional<int64_t> dim = growingDim(i, *output))
+        described.set("grows", builder.getI64IntegerAttr(*dim));
+      if (statesInPlace.contains(i))
+        described.set("in_place", builder.getUnitAttr());
+    }
+    inputs.push_back(described.getDictionary(builder.getContext()));
   }
   for (auto [i, type] : llvm::enumerate(function.getResultTypes()))
     outputs.push_back(describe("output" + std::to_string(i), function.getResultAttrDict(i),

@@ -15,7 +15,8 @@ namespace cameo {
 
 /// On a planned entry function: an array with one dictionary per input or output: `name`, `element`
 /// (its ONNX type), `dims` (a number, or a name, empty where there is none), and the unit `host`
-/// where the plan reads the input's values.
+/// where the plan reads the input's values. An input that an output becomes has that one's number as `state`,
+/// the dimension along which it grows as `grows`, and the unit `in_place` where both are one memory.
 inline constexpr llvm::StringLiteral kPlanInputsAttr =
     rt::RtDialect::InputsAttrHelper::getNameStr();
 inline constexpr llvm::StringLiteral kPlanOutputsAttr =
@@ -44,9 +45,10 @@ private:
 
   /// A range of memory that holds one tensor after another, or parts of one.
   struct Memory {
-    enum Kind { Input, Constant, Arena, Output, Given } kind; // Given: a region's, or by it
-    unsigned index = 0;                                       // of the input or output
-    mlir::FlatSymbolRefAttr constant;                         // weight
+    // Given: a region's, or by it. State: an input's and the output's that it becomes.
+    enum Kind { Input, Constant, Arena, Output, Given, State } kind;
+    unsigned index = 0;               // of the input or output
+    mlir::FlatSymbolRefAttr constant; // weight
     /// Bytes: `factor` times the product of `dims`, which are in order of appearance.
     int64_t factor = 0;
     llvm::SmallVector<mlir::Value> dims;
@@ -93,11 +95,15 @@ private:
   llvm::LogicalResult collect(mlir::Operation &op);
   llvm::LogicalResult collectLaunch(rt::LaunchOp launch);
   llvm::LogicalResult collectConstant(rt::GetConstantOp get);
+  llvm::LogicalResult collectStorage(rt::StorageOp storage);
   llvm::LogicalResult collectScalars(rt::FromScalarsOp from);
   llvm::LogicalResult collectDim(mlir::tensor::DimOp dim);
   llvm::LogicalResult collectRead(rt::ReadOp read);
   llvm::LogicalResult collectView(rt::ViewOp view);
   llvm::LogicalResult collectReturn(mlir::func::ReturnOp op);
+  std::optional<int64_t> growingDim(unsigned input, unsigned output);
+  void updateInPlace(unsigned input, mlir::Value result);
+  bool mayUpdate(unsigned from, unsigned to);
   void takeTaps();
   llvm::LogicalResult collectTap(rt::TapOp tap);
   llvm::LogicalResult collectFetch(rt::FetchOp fetch);
@@ -125,6 +131,8 @@ private:
   llvm::FailureOr<Sizes> sizesOf(mlir::Value tensor);
   Sizes argumentSizes(mlir::BlockArgument argument);
   int64_t numberOf(mlir::Value value);
+  /// The output that the input becomes after each run.
+  std::optional<unsigned> stateOf(unsigned input);
   static int64_t bytesOfElement(mlir::Value tensor) {
     return onnx::elementBytes(*onnx::elementKind(mlir::getElementTypeOrSelf(tensor)));
   }
@@ -195,6 +203,8 @@ private:
   llvm::SmallVector<Sizes> outputSizes, tapSizes;
   llvm::SmallVector<mlir::Attribute> inputs, outputs, taps; // metadata
   llvm::DenseSet<unsigned> hostInputs;
+  llvm::DenseSet<unsigned>
+      statesInPlace; // inputs that have one memory with the output that becomes them
   llvm::SmallVector<Segment, 1> segments;
   std::vector<size_t> borders;      // of segments: the number of steps in front of the end of each
   unsigned region = 0, regions = 0; // the one that is walked through, and all of them

@@ -228,6 +228,9 @@ PlannedValues::PlannedValues(func::FuncOp function) {
     inputs.push_back(newValue(NameLoc::get(
         StringAttr::get(function.getContext(), "input " + Twine(argument.getArgNumber())))));
     contents[argument] = {inputs.back()};
+    if (auto state =
+            function.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), onnx::kStateAttr))
+      outputOf[argument.getArgNumber()] = state.getInt();
   }
   addBlock(block);
   addReturn(function, cast<func::ReturnOp>(block.getTerminator()));
@@ -289,7 +292,10 @@ void PlannedValues::add(Operation &op) {
   } else if (auto fetch = dyn_cast<rt::FetchOp>(op)) {
     fetched.push_back(contents.lookup(fetch.getSource()).value);
   } else if (auto storage = dyn_cast<rt::StorageOp>(op)) {
-    contents[storage] = {newValue(op.getLoc()), true};
+    contents[storage] = {storage.getState() ? inputs[*storage.getState()] : newValue(op.getLoc()),
+                         true};
+  } else if (auto state = dyn_cast<rt::StateOp>(op)) {
+    contents[state] = {inputs[cast<BlockArgument>(state.getInput()).getArgNumber()]};
   } else if (auto assemble = dyn_cast<rt::AssembleOp>(op)) {
     contents[assemble] = {contents.lookup(assemble.getStorage()).value};
   } else if (isa<rt::ViewOp, rt::ReshapeOp, tensor::CastOp>(op)) {
@@ -482,6 +488,9 @@ LogicalResult PlannedValues::Run::step(Operation &op) {
     return repeat(loop);
   if (auto input = dyn_cast<rt::InputOp>(op)) {
     held[input] = planned.inputs[input.getIndex()];
+  } else if (auto state = dyn_cast<rt::StateBufferOp>(op)) {
+    held[state] = planned.inputs[state.getState()];
+    outputs[planned.outputOf.lookup(state.getState())] = state;
   } else if (auto get = dyn_cast<rt::GetConstantOp>(op)) {
     held[get] = planned.constants.lookup(get.getConstantAttr());
   } else if (auto output = dyn_cast<rt::OutputOp>(op)) {

@@ -63,7 +63,8 @@ private:
   llvm::DenseMap<mlir::Attribute, int> constants; // by symbol
   std::vector<Launch> launches;                   // in their order
   llvm::SmallVector<int> inputs, outputs, taps, scalars, fetched;
-  llvm::SmallVector<int> handed; // over borders of regions, in order
+  llvm::SmallDenseMap<unsigned, unsigned> outputOf; // that inputs become after each run
+  llvm::SmallVector<int> handed;                    // over borders of regions, in order
 
   class Run;
 };

@@ -28,12 +28,13 @@ Device = _runtime.Device
 class TensorInfo:
     """An input, an output or a tap. `shape` has numbers, names of open sizes, and None for open sizes without one.
     `dtype` is numpy's name of the elements, or that of package ml_dtypes. `is_on_host`: its values decide about shapes,
-    and are read on the host."""
+    and are read on the host. `state`: of an input, the output that becomes it after each run of a context."""
 
     name: str
     dtype: str
     shape: tuple[int | str | None, ...]
     is_on_host: bool = False
+    state: str | None = None
 
 
 @dataclass(frozen=True)
@@ -115,18 +116,20 @@ def _maker(torch, first):
 
 
 class Context:
-    """Runs a model, by one thread at a time, with memory, states and taps of its own. Called as the model is."""
+    """Runs a model, by one thread at a time, with memory, states and taps of its own. Called as the model is, but
+    that states need not be given, and outputs that become states are not returned unless `out` has arrays for them."""
 
-    def __init__(self, model: Model, use_graphs: bool = True):
+    def __init__(self, model: Model, use_graphs: bool = True, keeps_states: bool = True):
         model._load()
-        self._handle = _runtime.Context(model._handle, model._entry, use_graphs)
+        self._handle = _runtime.Context(model._handle, model._entry, use_graphs, keeps_states)
         self._inputs = model._input_index
         self._outputs = model._output_index
         self._taps = model.taps
+        self._states = {tensor.name for tensor in model.inputs if tensor.state and keeps_states}
 
     def __call__(self, *arrays: Array, out: Array | Sequence[Array] | None = None, stream: Any = None,
                  **named: Array) -> Any:
-        results = self._run(self._list(arrays, named), out, stream)
+        results = [result for result in self._run(self._list(arrays, named), out, stream) if result is not None]
         return results[0] if len(results) == 1 else tuple(results)
 
     def run(self, feeds: Mapping[str, Array], out: Mapping[str, Array] | None = None,
@@ -135,7 +138,7 @@ class Context:
         if out is not None:
             out = self._by_name(out, self._outputs, "output")
         results = self._run(self._by_name(feeds, self._inputs, "input"), out, stream)
-        return dict(zip(self._outputs, results))
+        return {name: result for name, result in zip(self._outputs, results) if result is not None}
 
     def output_shapes(self, *inputs: Any, **named: Any) -> dict[str, tuple[int, ...]]:
         """Shapes of outputs by name, for inputs of which each is an array or a shape. An input whose values decide
@@ -147,6 +150,19 @@ class Context:
         that passes None. An `output` of None ends it."""
         number = None if output is None else self._index(self._outputs, output, "output")
         self._handle.set_state(self._index(self._inputs, input, "input"), number)
+
+    def state(self, input: str) -> Array:  # noqa: A002
+        """A copy of what the next run begins with, of an input that an output has become."""
+        return self._handle.state(self._index(self._inputs, input, "input"))
+
+    def reserve_state(self, input: str, capacity: int) -> None:  # noqa: A002
+        """Makes room for so many elements along the dimension along which a state grows. Without it the room grows as
+        it is needed, and each time the state is copied."""
+        self._handle.reserve_state(self._index(self._inputs, input, "input"), capacity)
+
+    def reset_states(self) -> None:
+        """Has states begin anew at the next run."""
+        self._handle.reset_states()
 
     def set_taps(self, callback: Callable[[str, Array], Array | None] | None) -> None:
         """Calls `callback(name, array)` for each tapped value of the runs to come, in order. An array that it returns
@@ -205,7 +221,7 @@ class Context:
                 raise TypeError(f"input {name!r} is given twice")
             given.add(number)
             values[number] = value
-        missing = [name for name, number in self._inputs.items() if number not in given]
+        missing = [name for name, number in self._inputs.items() if number not in given and name not in self._states]
         if missing:
             raise TypeError(f"no array for input {', '.join(map(repr, missing))}")
         return values
@@ -305,7 +321,7 @@ class Model:
         try:
             context = self._idle.pop()
         except IndexError:
-            context = Context(self)
+            context = Context(self, keeps_states=False)
         try:
             return call(context)
         finally:

@@ -80,11 +80,12 @@ nb::object makeDeviceArray(const Device &device, cameo_dtype type,
   return nb::cast(array);
 }
 
-Context::Context(std::shared_ptr<Model> loaded, uint32_t entry, bool useGraphs)
+Context::Context(std::shared_ptr<Model> loaded, uint32_t entry, bool useGraphs, bool keepsStates)
     : model(std::move(loaded)) {
   CAMEO_INIT(cameo_context_options, options);
   options.entry = entry;
-  options.flags = useGraphs ? 0 : CAMEO_CONTEXT_NO_GRAPH;
+  options.flags =
+      (useGraphs ? 0 : CAMEO_CONTEXT_NO_GRAPH) | (keepsStates ? 0 : CAMEO_CONTEXT_NO_STATES);
   cameo_context *context = nullptr;
   {
     Unlocked release;
@@ -96,6 +97,9 @@ Context::Context(std::shared_ptr<Model> loaded, uint32_t entry, bool useGraphs)
   boundInputs.resize(inputs.size());
   boundOutputs.resize(outputs.size());
   shapes.resize(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (keepsStates && inputs[i].state)
+      boundInputs[i].isState = boundOutputs[*inputs[i].state].isState = true;
 }
 
 // An exception of a tap's callback is the reason of a failure before its status.
@@ -120,7 +124,8 @@ void Context::checkDevice(const Array &array, const std::string &what) const {
 
 void Context::setShape(uint32_t index, const std::vector<int64_t> &shape) {
   std::vector<int64_t> &known = shapes[index];
-  if (known == shape && !shape.empty())
+  // Those of states change from run to run.
+  if (known == shape && !shape.empty() && !boundInputs[index].isState)
     return;
   check(cameo_context_set_input_shape(handle.get(), index, uint32_t(shape.size()), shape.data()));
   known = shape;
@@ -167,28 +172,6 @@ void Context::bindInputs(nb::list given) {
       check(cameo_context_bind_input(handle.get(), i, &kNothing));
       boundInputs[i].array.reset();
     }
-  shapeStates(given);
-}
-
-// A state without an array begins with zeros, in a shape that has sizes of other inputs.
-void Context::shapeStates(nb::list given) {
-  auto sizeOf = [&](const std::string &symbol) -> int64_t {
-    for (size_t i = 0; i < inputs.size() && !symbol.empty(); ++i)
-      for (size_t d = 0; d < shapes[i].size(); ++d)
-        if (inputs[i].symbols[d] == symbol)
-          return shapes[i][d];
-    return -1;
-  };
-  for (uint32_t i = 0; i < inputs.size(); ++i) {
-    if (!given[i].is_none() || !boundInputs[i].isState || !shapes[i].empty())
-      continue;
-    std::vector<int64_t> shape = inputs[i].dims;
-    for (size_t d = 0; d < shape.size(); ++d)
-      if (shape[d] < 0)
-        shape[d] = sizeOf(inputs[i].symbols[d]);
-    if (std::find(shape.begin(), shape.end(), -1) == shape.end())
-      setShape(i, shape);
-  }
 }
 
 std::vector<int64_t> Context::outputShape(uint32_t index) {
@@ -270,13 +253,17 @@ std::vector<nb::object> Context::bindOutputs(nb::list given, nb::object make, bo
     boundOutputs[i].array.reset(); // of a run that failed
     boundOutputs[i].isStaged = false;
     cameo_binding binding = kNothing;
-    if (isExact(i))
+    if (!isOnlyState(i, given[i]) && isExact(i))
       results[i] = chooseOutput(i, given[i], make, onDevice, outputShape(i), binding);
     if (!binding.bytes)
       binding.data = nullptr;
     check(cameo_context_bind_output(handle.get(), i, &binding));
   }
   return results;
+}
+
+bool Context::isOnlyState(uint32_t output, nb::handle given) const {
+  return boundOutputs[output].isState && given.is_none();
 }
 
 nb::object Context::takeOutput(uint32_t index, nb::handle given, nb::object make, bool onDevice) {
@@ -298,7 +285,9 @@ nb::list Context::run(nb::list given, nb::list wanted, nb::object make, bool onD
   std::vector<nb::object> results = bindOutputs(wanted, make, onDevice);
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Bound &bound = boundOutputs[i];
-    isAsynchronous &= results[i] && (!bound.array || bound.array->memory() == CAMEO_MEMORY_DEVICE);
+    isAsynchronous &=
+        isOnlyState(uint32_t(i), wanted[i]) ||
+        (results[i] && (!bound.array || bound.array->memory() == CAMEO_MEMORY_DEVICE));
   }
   cameo_status status;
   {
@@ -312,6 +301,10 @@ nb::list Context::run(nb::list given, nb::list wanted, nb::object make, bool onD
   check(status);
   nb::list list;
   for (uint32_t i = 0; i < results.size(); ++i) {
+    if (isOnlyState(i, wanted[i])) {
+      list.append(nb::none());
+      continue;
+    }
     if (!results[i])
       results[i] = takeOutput(i, wanted[i], make, onDevice);
     Bound &bound = boundOutputs[i];
@@ -387,6 +380,25 @@ void Context::setState(uint32_t input, std::optional<uint32_t> output) {
   check(cameo_context_set_state(handle.get(), input, output.value_or(UINT32_MAX)));
   boundInputs[input].isState = output.has_value();
 }
+
+nb::object Context::state(uint32_t input) {
+  uint32_t rank = 0;
+  check(cameo_context_get_input_shape(handle.get(), input, 0, nullptr, &rank));
+  std::vector<int64_t> shape(rank);
+  check(cameo_context_get_input_shape(handle.get(), input, rank, shape.data(), &rank));
+  nb::object value = makeNumpy(inputs[input].type, shape);
+  Array array = Array::of(value, Array::Access::Write, quoted("state", inputs[input]));
+  std::vector<char> packed(array.packedBytes());
+  check(cameo_context_read_state(handle.get(), input, packed.data(), packed.size()));
+  array.copyFrom(packed.data());
+  return value;
+}
+
+void Context::reserveState(uint32_t input, uint64_t capacity) {
+  check(cameo_context_reserve_state(handle.get(), input, capacity));
+}
+
+void Context::resetStates() { check(cameo_context_reset_states(handle.get())); }
 
 cameo_status Context::showTap(const cameo_tap &tap) {
   Locked acquire;

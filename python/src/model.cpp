@@ -110,6 +110,8 @@ std::vector<Tensor> Model::tensors(uint32_t entry, cameo_tensor_role role) const
     tensor.dims.assign(info.dims, info.dims + info.rank);
     tensor.symbols.assign(info.symbols, info.symbols + info.rank);
     tensor.isOnHost = info.flags & CAMEO_TENSOR_ON_HOST;
+    if (info.flags & CAMEO_TENSOR_IS_STATE)
+      tensor.state = info.state;
     list.push_back(std::move(tensor));
   }
   return list;

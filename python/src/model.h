@@ -41,6 +41,7 @@ struct Tensor {
   std::vector<int64_t> dims;
   std::vector<std::string> symbols;
   bool isOnHost = false;
+  std::optional<uint32_t> state; // the output that becomes it after each run
 };
 
 /// A model's file, loaded for a device or, without one, to be asked about.
@@ -67,13 +68,14 @@ nanobind::object makeDeviceArray(const Device &device, cameo_dtype type,
 
 class Context {
 public:
-  Context(std::shared_ptr<Model> model, uint32_t entry, bool useGraphs);
+  /// Without `keepsStates` the model's states are inputs and outputs like others.
+  Context(std::shared_ptr<Model> model, uint32_t entry, bool useGraphs, bool keepsStates);
 
   /// Runs with an array for each input, or None for one that is a state. `outputs` has an array for each, to be
   /// written to, or None where one is to be made: by `make`, of numpy's name of its elements and its shape, or where
   /// that is None as device memory if `onDevice`, else by numpy. With a stream, a CUstream, that is where it runs; 0 is
   /// the context's own. Waits unless `isAsynchronous`, no output is on the host, and the shapes of all are known
-  /// before. Returns the outputs.
+  /// before. Returns the outputs, None for one that only becomes a state.
   nanobind::list run(nanobind::list inputs, nanobind::list outputs, nanobind::object make,
                      bool onDevice, uint64_t stream, bool isAsynchronous);
   /// The same, and a tuple (kernel, nodes, grid, block, start, duration) a launch.
@@ -82,6 +84,10 @@ public:
   nanobind::list outputShapes(nanobind::list inputs);
 
   void setState(uint32_t input, std::optional<uint32_t> output);
+  /// What the next run begins with, as an array of numpy's.
+  nanobind::object state(uint32_t input);
+  void reserveState(uint32_t input, uint64_t capacity);
+  void resetStates();
   void setTaps(nanobind::object callback);
   /// What the garbage collector asks for: the function that taps call, or none; and that it goes.
   nanobind::handle callback() const { return tapCallback; }
@@ -95,14 +101,13 @@ private:
     std::optional<Array> array;
     std::vector<char> staged; // elements as Cameo has them, where the array's are not
     bool isStaged = false;    // of an output: its array gets its elements after the run
-    bool isState = false;
+    bool isState = false;     // of an output: the model's own, which nobody asks for
   };
 
   cameo_status showTap(const cameo_tap &tap);
   void check(cameo_status status);
   void bindInputs(nanobind::list inputs);
   void bindInput(uint32_t index, nanobind::handle given);
-  void shapeStates(nanobind::list inputs);
   std::vector<nanobind::object> bindOutputs(nanobind::list outputs, nanobind::object make,
                                             bool onDevice);
   void setShape(uint32_t index, const std::vector<int64_t> &shape);
@@ -118,6 +123,8 @@ private:
                               bool onDevice);
   void checkDevice(const Array &array, const std::string &what) const;
   /// Whether the array of an output is written to after the run, as kernels cannot write to it as it lies.
+  /// Whether the output becomes a state and nothing else is wanted of it.
+  bool isOnlyState(uint32_t output, nanobind::handle given) const;
   bool isWrittenLater(uint32_t output, const std::string &what) const;
 
   std::shared_ptr<Model> model;

@@ -31,10 +31,13 @@ nb::object shapeOf(const Tensor &tensor) {
 
 nb::list describe(const Model &model, uint32_t entry, unsigned role) {
   nb::list list;
+  std::vector<Tensor> outputs = model.tensors(entry, CAMEO_OUTPUT);
   for (const Tensor &tensor : model.tensors(entry, kRoles[role])) {
     const char *name = numpyName(tensor.type);
+    nb::object state =
+        tensor.state ? nb::object(nb::cast(outputs[*tensor.state].name)) : nb::none();
     list.append(nb::make_tuple(tensor.name, name ? name : cameo_dtype_name(tensor.type),
-                               shapeOf(tensor), tensor.isOnHost));
+                               shapeOf(tensor), tensor.isOnHost, state));
   }
   return list;
 }
@@ -116,12 +119,16 @@ NB_MODULE(_runtime, m) {
       .def("manifest", &Model::manifest);
 
   nb::class_<Context>(m, "Context", nb::type_slots(kContextSlots))
-      .def(nb::init<std::shared_ptr<Model>, uint32_t, bool>(), "model"_a, "entry"_a, "use_graphs"_a)
+      .def(nb::init<std::shared_ptr<Model>, uint32_t, bool, bool>(), "model"_a, "entry"_a,
+           "use_graphs"_a, "keeps_states"_a)
       .def("run", &Context::run, "inputs"_a, "outputs"_a, "make"_a.none(), "on_device"_a,
            "stream"_a, "is_asynchronous"_a)
       .def("profile", &Context::profile, "inputs"_a)
       .def("output_shapes", &Context::outputShapes, "inputs"_a)
       .def("set_state", &Context::setState, "input"_a, "output"_a.none())
+      .def("state", &Context::state, "input"_a)
+      .def("reserve_state", &Context::reserveState, "input"_a, "capacity"_a)
+      .def("reset_states", &Context::resetStates)
       .def("set_taps", &Context::setTaps, "callback"_a.none())
       .def("synchronize", &Context::synchronize)
       .def("is_done", &Context::isDone)

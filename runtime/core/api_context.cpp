@@ -14,11 +14,12 @@ Status createContext(cameo_model *model, const cameo_context_options *given,
     CAMEO_RETURN_IF_ERROR(readStruct(given, "cameo_context_options", options));
   if (options.profile != 0)
     return failure(Code::InvalidArgument, "profile %u: the entry point has 1", options.profile);
-  if (options.flags & ~CAMEO_CONTEXT_NO_GRAPH)
+  if (options.flags & ~(CAMEO_CONTEXT_NO_GRAPH | CAMEO_CONTEXT_NO_STATES))
     return failure(Code::Unsupported, "unknown context flags 0x%x", options.flags);
   ContextOptions inner;
   inner.entry = options.entry;
   inner.useGraphs = !(options.flags & CAMEO_CONTEXT_NO_GRAPH);
+  inner.keepsStates = !(options.flags & CAMEO_CONTEXT_NO_STATES);
   inner.stream = options.stream;
   inner.arena = reinterpret_cast<DevicePtr>(options.arena);
   inner.arenaBytes = options.arena_bytes;
@@ -194,6 +195,26 @@ cameo_status cameo_context_output_memory(cameo_context *context, uint32_t output
 cameo_status cameo_context_set_state(cameo_context *context, uint32_t input, uint32_t output) {
   CAMEO_USE(context);
   return report(context, context->context->setState(input, output));
+}
+
+cameo_status cameo_context_reserve_state(cameo_context *context, uint32_t input,
+                                         uint64_t capacity) {
+  CAMEO_USE(context);
+  return report(context, context->context->reserveState(input, capacity));
+}
+
+cameo_status cameo_context_reset_states(cameo_context *context) {
+  CAMEO_USE(context);
+  context->context->resetStates();
+  return CAMEO_STATUS_OK;
+}
+
+cameo_status cameo_context_read_state(cameo_context *context, uint32_t input, void *data,
+                                      uint64_t bytes) {
+  CAMEO_USE(context);
+  if (bytes)
+    CAMEO_REQUIRE(data);
+  return report(context, context->context->readState(input, data, bytes));
 }
 
 cameo_status cameo_context_set_arena(cameo_context *context, void *arena, uint64_t bytes) {

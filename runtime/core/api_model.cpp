@@ -425,6 +425,8 @@ cameo_status cameo_model_tensor_info(const cameo_model *model, uint32_t entry,
   filled.dims = tensor.dims.data();
   filled.symbols = tensor.symbols.data();
   filled.flags = tensor.flags;
+  filled.state = tensor.state;
+  filled.state_dim = tensor.growing;
   return report(model, writeStruct(filled, "cameo_tensor_info", info));
 }
 

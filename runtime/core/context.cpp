@@ -26,11 +26,11 @@ Status checkReach(Device &device, const char *what, const char *name, DevicePtr 
                      : failure(status.code(), "%s%s: %s", what, name, status.message().c_str());
 }
 
+} // namespace
+
 Status badIndex(const char *what, uint32_t index, size_t count) {
   return failure(Code::InvalidArgument, "%s %u: the model has %zu", what, index, count);
 }
-
-} // namespace
 
 Status Context::create(std::shared_ptr<Model> model, const ContextOptions &options,
                        std::unique_ptr<Context> &result) {
@@ -64,6 +64,10 @@ Status Context::create(std::shared_ptr<Model> model, const ContextOptions &optio
     InputState &input = context->inputs[i];
     input.shape = entry->plan.inputs()[i].dims;
     input.shaped = std::find(input.shape.begin(), input.shape.end(), -1) == input.shape.end();
+    input.first = input.shape;
+    input.state = options.keepsStates ? entry->plan.inputs()[i].state : PlanTensor::kNone;
+    if (context->isInPlace(uint32_t(i)))
+      context->outputs[entry->plan.inputs()[i].state].inPlace = uint32_t(i);
   }
   result = std::move(context);
   return {};
@@ -111,9 +115,12 @@ Status Context::setInputShape(uint32_t index, const Shape &shape) {
     return badIndex("input", index, inputs.size());
   CAMEO_RETURN_IF_ERROR(checkShape(plan().inputs()[index], shape));
   InputState &input = inputs[index];
+  if (input.state != PlanTensor::kNone)
+    advanceStates();
   if (!input.shaped || input.shape != shape) {
     invalidate();
     input.stateIsSet = false;
+    input.first = shape;
   }
   input.shape = shape;
   input.shaped = true;
@@ -124,6 +131,7 @@ Status Context::setSymbol(const char *symbol, int64_t size) {
   if (size < 0)
     return failure(Code::InvalidArgument, "size '%s' is negative: %lld", symbol, (long long)size);
   bool found = false;
+  advanceStates();
   for (size_t i = 0; i < inputs.size(); ++i) {
     const PlanTensor &tensor = plan().inputs()[i];
     Shape shape = inputs[i].shape;
@@ -179,7 +187,7 @@ Status Context::inputShape(uint32_t index, Shape &shape) const {
   if (!inputs[index].shaped)
     return failure(Code::InvalidArgument, "input '%s' has no shape yet; the model takes %s",
                    inputName(index), formatType(plan().inputs()[index]).c_str());
-  shape = inputs[index].shape;
+  shape = nextShape(index);
   return {};
 }
 
@@ -192,22 +200,25 @@ Status Context::inputBytes(uint32_t index, uint64_t &bytes) const {
 Status Context::outputShape(uint32_t index, Shape &shape) {
   if (index >= outputs.size())
     return badIndex("output", index, outputs.size());
-  CAMEO_RETURN_IF_ERROR(prepare());
-  if (!shapes[index].isKnown)
-    return notKnownYet(index);
-  shape = shapes[index].shape;
+  const WorkList *next = nullptr;
+  CAMEO_RETURN_IF_ERROR(workList(next));
+  const OutputShape &known = next->outputs[index].isKnown ? next->outputs[index] : shapes[index];
+  if (!known.isKnown)
+    return notKnownYet(index, next->outputs[index].bound);
+  shape = known.shape;
   return {};
 }
 
 Status Context::outputBytes(uint32_t index, uint64_t &bytes) {
   if (index >= outputs.size())
     return badIndex("output", index, outputs.size());
-  CAMEO_RETURN_IF_ERROR(prepare());
-  const Shape &bound = work().outputs[index].bound;
+  const WorkList *next = nullptr;
+  CAMEO_RETURN_IF_ERROR(workList(next));
+  const Shape &bound = next->outputs[index].bound;
   if (std::find(bound.begin(), bound.end(), -1) == bound.end())
     return tensorBytes(bound, plan().outputs()[index].dtype, bytes);
   if (!shapes[index].isKnown)
-    return notKnownYet(index);
+    return notKnownYet(index, bound);
   bytes = sizes[index];
   return {};
 }
@@ -215,17 +226,18 @@ Status Context::outputBytes(uint32_t index, uint64_t &bytes) {
 Status Context::outputBound(uint32_t index, Shape &bound, bool &isExact) {
   if (index >= outputs.size())
     return badIndex("output", index, outputs.size());
-  CAMEO_RETURN_IF_ERROR(prepare());
-  bound = work().outputs[index].bound;
-  isExact = work().outputs[index].isKnown;
+  const WorkList *next = nullptr;
+  CAMEO_RETURN_IF_ERROR(workList(next));
+  bound = next->outputs[index].bound;
+  isExact = next->outputs[index].isKnown;
   return {};
 }
 
-Status Context::notKnownYet(uint32_t index) const {
+Status Context::notKnownYet(uint32_t index, const Shape &bound) const {
   const PlanTensor &tensor = plan().outputs()[index];
   return failure(Code::NotKnownYet,
                  "output '%s': its shape is known after a run, which decides it; it is at most %s",
-                 tensor.name, formatBound(tensor, work().outputs[index].bound).c_str());
+                 tensor.name, formatBound(tensor, bound).c_str());
 }
 
 // Takes over what a segment knows of the outputs at its end.
@@ -235,14 +247,23 @@ void Context::takeOutputs(const WorkList &work) {
 }
 
 Status Context::arenaBytes(uint64_t &bytes) {
-  CAMEO_RETURN_IF_ERROR(prepare());
-  bytes = work().arenaBytes(0);
+  const WorkList *next = nullptr;
+  CAMEO_RETURN_IF_ERROR(workList(next));
+  bytes = next->arenaBytes(0);
   return {};
 }
 
+// What the last run has left stays as it is, for who looks at it.
 Status Context::workList(const WorkList *&list) {
-  CAMEO_RETURN_IF_ERROR(prepare());
-  list = &work();
+  bool grows = false;
+  for (const InputState &input : inputs)
+    grows |= input.advances;
+  Prepared *next = nullptr;
+  if (active && grows)
+    CAMEO_RETURN_IF_ERROR(findPrepared(nextState(), next));
+  else
+    CAMEO_RETURN_IF_ERROR(prepare());
+  list = next ? &next->work : &work();
   return {};
 }
 
@@ -292,32 +313,12 @@ Status Context::outputMemory(uint32_t index, DevicePtr &memory, uint64_t &bytes)
     return failure(Code::InvalidArgument, "output '%s' is nowhere before a run",
                    plan().outputs()[index].name);
   if (!shapes[index].isKnown)
-    return notKnownYet(index);
+    return notKnownYet(index, work().outputs[index].bound);
   memory = outputAddress(index);
   bytes = sizes[index];
-  return {};
-}
-
-Status Context::setState(uint32_t index, uint32_t output) {
-  swapStates();
-  if (index >= inputs.size())
-    return badIndex("input", index, inputs.size());
-  if (output != UINT32_MAX) {
-    if (output >= outputs.size())
-      return badIndex("output", output, outputs.size());
-    const PlanTensor &from = plan().outputs()[output], &to = plan().inputs()[index];
-    if (from.dtype != to.dtype)
-      return failure(Code::InvalidArgument,
-                     "output '%s' of type %s cannot become input '%s' of "
-                     "type %s",
-                     from.name, dtypeName(from.dtype), to.name, dtypeName(to.dtype));
-    if (to.flags & CAMEO_TENSOR_HOST)
-      return failure(Code::Unsupported, "input '%s' is read on the host and cannot be a state",
-                     to.name);
-  }
-  inputs[index].state = output;
-  inputs[index].stateIsSet = false;
-  return {};
+  bool isDense =
+      outputs[index].inPlace == PlanTensor::kNone || outputs[index].binding.kind == Binding::Device;
+  return isDense ? Status() : stateMemory(index, memory);
 }
 
 Status Context::setArena(DevicePtr memory, uint64_t bytes) {
@@ -456,6 +457,10 @@ Status Context::refreshValues() {
 }
 
 Status Context::prepare() {
+  if (!active) {
+    advanceStates();
+    shapeStates();
+  }
   for (size_t i = 0; i < inputs.size(); ++i) {
     Shape shape;
     CAMEO_RETURN_IF_ERROR(inputShape(uint32_t(i), shape));
@@ -463,18 +468,26 @@ Status Context::prepare() {
   CAMEO_RETURN_IF_ERROR(refreshValues());
   if (active)
     return {};
-  RunState state;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    state.shapes.push_back(inputs[i].shape);
-    bool onHost = plan().inputs()[i].flags & CAMEO_TENSOR_HOST;
-    state.values.push_back(onHost ? inputs[i].values : std::vector<uint8_t>());
-  }
-  state.begin(plan());
   Prepared *found = nullptr;
-  CAMEO_RETURN_IF_ERROR(findPrepared(state, found));
+  CAMEO_RETURN_IF_ERROR(findPrepared(nextState(), found));
   active = found;
   takeOutputs(work());
   return {};
+}
+
+// The state that the next run begins with.
+RunState Context::nextState() const {
+  RunState state;
+  state.begin(plan());
+  for (uint32_t i = 0; i < inputs.size(); ++i) {
+    const PlanTensor &tensor = plan().inputs()[i];
+    state.shapes.push_back(nextShape(i));
+    state.values.push_back(tensor.flags & CAMEO_TENSOR_HOST ? inputs[i].values
+                                                            : std::vector<uint8_t>());
+    if (tensor.isInPlace() && tensor.growing != PlanTensor::kNone)
+      state.capacities[i] = std::max(inputs[i].capacity, inputs[i].reserved);
+  }
+  return state;
 }
 
 // The work for a state, made where there is none yet.

@@ -21,6 +21,7 @@ struct Allocator {
 struct ContextOptions {
   uint32_t entry = 0;
   bool useGraphs = true;
+  bool keepsStates = true; // else the model's states are inputs and outputs like others
   Stream stream = nullptr; // null: the context's own
   DevicePtr arena = 0;     // 0: allocated as needed
   uint64_t arenaBytes = 0;
@@ -83,6 +84,8 @@ struct TimedRun {
 };
 constexpr uint32_t kTimedReplays = 20;
 
+Status badIndex(const char *what, uint32_t index, size_t count);
+
 class Context {
 public:
   static Status create(std::shared_ptr<Model> model, const ContextOptions &options,
@@ -105,13 +108,19 @@ public:
   // Bytes of that bound; if there is none, those of the last run.
   Status outputBytes(uint32_t output, uint64_t &bytes);
   Status arenaBytes(uint64_t &bytes);
-  // Work of a run's first segment.
+  // Work of the next run's first segment.
   Status workList(const WorkList *&work);
 
   Status bindInput(uint32_t input, const Binding &binding);
   Status bindOutput(uint32_t output, const Binding &binding);
   Status outputMemory(uint32_t output, DevicePtr &memory, uint64_t &bytes) const;
   Status setState(uint32_t input, uint32_t output);
+  // Room for so many along the dimension along which a state grows in place.
+  Status reserveState(uint32_t input, uint64_t capacity);
+  // Copies what the next run begins with to host memory, and waits.
+  Status readState(uint32_t input, void *data, uint64_t bytes);
+  // Has states begin anew, with their first shapes.
+  void resetStates();
   Status setArena(DevicePtr memory, uint64_t bytes);
   Status setStream(Stream stream);
   Stream stream() const { return current; }
@@ -156,7 +165,7 @@ private:
     uint64_t bytes = 0;
   };
   struct InputState {
-    Shape shape;
+    Shape shape, first; // `first`: of a state, before any run
     bool shaped = false;
     Binding binding;
     bool pageable = false;       // of bound host memory
@@ -164,15 +173,19 @@ private:
     std::vector<uint8_t> values; // host-resident inputs: what the work list was made for
     Buffer device;               // where host memory is copied to
     Staging staging;
-    uint32_t state = UINT32_MAX; // the output that becomes this input
-    bool stateIsSet = false;     // `device` holds its value
-    bool swaps = false;          // `device` changes places with the output's before the next run
+    uint32_t state = PlanTensor::kNone; // the output that becomes this input
+    bool stateIsSet = false;            // `device` holds its value
+    // Before the next run: `device` changes places with the output's, and `shape` becomes the output's.
+    bool swaps = false, advances = false;
+    uint64_t capacity = 0,
+             reserved = 0; // of a state that grows in place: of `device`; what is asked for
   };
   struct OutputState {
     Binding binding;
     bool pageable = false; // of bound host memory
     Buffer device;
     Staging staging;
+    uint32_t inPlace = PlanTensor::kNone; // the input in whose memory it is
   };
 
   Context(std::shared_ptr<Model> model, const Entry *entry)
@@ -181,9 +194,8 @@ private:
   const char *inputName(uint32_t input) const { return plan().inputs()[input].name; }
 
   const WorkList &work() const { return active->work; }
-  bool ownsState(const InputState &input) const {
-    return input.state != UINT32_MAX && input.binding.kind != Binding::Device;
-  }
+  bool isInPlace(uint32_t input) const { return plan().inputs()[input].isInPlace(); }
+  bool ownsState(uint32_t input) const;
 
   Status changeBinding(const char *role, const PlanTensor &tensor, const Binding &binding,
                        Binding &bound, bool &pageable);
@@ -191,7 +203,11 @@ private:
   Status refreshValues();
   Status findPrepared(const RunState &state, Prepared *&found);
   void logPrepared(const Prepared &segment) const;
-  Status notKnownYet(uint32_t output) const;
+  RunState nextState() const;
+  const Shape &nextShape(uint32_t input) const {
+    return inputs[input].advances ? shapes[inputs[input].state].shape : inputs[input].shape;
+  }
+  Status notKnownYet(uint32_t output, const Shape &bound) const;
   void takeOutputs(const WorkList &work);
   Status resolve();
   Status placeSegment(Prepared &segment);
@@ -214,10 +230,20 @@ private:
   Status enqueueAll();
   Status copyInputs();
   Status copyInput(uint32_t input);
+  Status stageInput(uint32_t input, const void *&source);
   Status copyOutputs();
   Status copyOutput(uint32_t output);
+  Status copyOutput(uint32_t output, void *target);
+  void shapeStates();
+  int64_t sizeNamed(uint32_t input, const char *symbol) const;
+  Status fitStates(const WorkList &work);
+  Status fitState(uint32_t input, uint64_t capacity);
+  Status copyIntoState(uint32_t input);
+  Status copyFromState(uint32_t output, void *target);
+  Status copyPieces(uint32_t input, const Shape &shape, DevicePtr target, void *host);
+  Status stateMemory(uint32_t output, DevicePtr &memory) const;
   Status keepStates();
-  void swapStates();
+  void advanceStates();
   void discardOldContents();
   Status timeLaunches(uint32_t replays, std::deque<LaunchStep> &steps,
                       std::vector<LaunchTiming> &timings, bool wantsReference, TimedRun &how);

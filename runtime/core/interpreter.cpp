@@ -16,6 +16,8 @@ namespace {
 
 // Limit of the work that a loop over launches may make of a small file.
 constexpr uint64_t kMaxWorkBytes = uint64_t(1) << 28;
+// A state that grows has room for a multiple of this.
+constexpr uint64_t kCapacityStep = 64, kMostCapacity = uint64_t(1) << 40;
 constexpr int64_t kMaxGridX = std::numeric_limits<int32_t>::max();
 constexpr int64_t kMaxGridYZ = 65535;
 
@@ -66,6 +68,8 @@ private:
   Status bufferPart(const uint32_t *o);
   Status inputBuffer(const uint32_t *o);
   Status outputBuffer(const uint32_t *o);
+  Status capacity(const uint32_t *o);
+  Status stateBuffer(const uint32_t *o);
   void nameBuffer(const uint32_t *o);
   Status launch(const uint32_t *o);
   Status copy(const uint32_t *o);
@@ -102,6 +106,7 @@ void Interpreter::restore() {
   work.outputs = from.outputs;
   arenas = from.arenas;
   arena = from.arena;
+  work.capacities = from.capacities;
   if (from.word == 0)
     return;
   const ResumePoint &point = plan.resumeAt(from.word);
@@ -195,6 +200,7 @@ void Interpreter::keepState(uint32_t next) {
   state.outputs = work.outputs;
   state.arenas = arenas;
   state.arena = arena;
+  state.capacities = work.capacities;
   // The elements that are fetched, by the registers that they go to.
   for (uint32_t &target : work.fetch.targets) {
     auto found = std::lower_bound(point.registers.begin(), point.registers.end(), target);
@@ -274,6 +280,10 @@ Status Interpreter::execute(uint32_t opcode, const uint32_t *o) {
     return inputBuffer(o);
   case CAMEO_OP_BUF_OUTPUT:
     return outputBuffer(o);
+  case CAMEO_OP_CAPACITY:
+    return capacity(o);
+  case CAMEO_OP_BUF_STATE:
+    return stateBuffer(o);
   case CAMEO_OP_LAUNCH:
     return launch(o);
   case CAMEO_OP_COPY:
@@ -605,6 +615,32 @@ Status Interpreter::outputBuffer(const uint32_t *o) {
   if (!work.outputs[o[1]].isKnown)
     return fail(Code::Corrupt, "an output is used before it has a shape");
   define(o[0], {Place::Output, o[1], 0, work.outputBytes[o[1]], plan.outputs()[o[1]].name});
+  return {};
+}
+
+// Room that grows does so by half at least, and in steps: what goes by it stays the same for many runs.
+Status Interpreter::capacity(const uint32_t *o) {
+  uint64_t least = 0, &room = work.capacities[o[1]];
+  CAMEO_RETURN_IF_ERROR(size(registers[o[2]], "a state's length", least));
+  if (least > kMostCapacity)
+    return failure(Code::OutOfRange, "state '%s' would be %llu long; at most %llu",
+                   plan.inputs()[o[1]].name, (unsigned long long)least,
+                   (unsigned long long)kMostCapacity);
+  if (room < least)
+    room = (std::max(least, room + room / 2) + kCapacityStep - 1) / kCapacityStep * kCapacityStep;
+  registers[o[0]] = int64_t(room);
+  return {};
+}
+
+Status Interpreter::stateBuffer(const uint32_t *o) {
+  const PlanTensor &tensor = plan.inputs()[o[1]];
+  uint64_t bytes = 0, all = 0;
+  CAMEO_RETURN_IF_ERROR(size(registers[o[2]], "a buffer's size", bytes));
+  CAMEO_RETURN_IF_ERROR(stateBytes(tensor, from.shapes[o[1]], work.capacities[o[1]], all));
+  if (bytes > all)
+    return failure(Code::Corrupt, "launch plan, word %u: %llu bytes of state '%s', which has %llu",
+                   at, (unsigned long long)bytes, tensor.name, (unsigned long long)all);
+  define(o[0], {Place::State, o[1], 0, bytes, tensor.name});
   return {};
 }
 

@@ -139,6 +139,7 @@ Status Plan::parseTables(const uint8_t *data, uint64_t size) {
   for (std::vector<PlanTensor> *list : {&inputList, &outputList, &tapList})
     for (PlanTensor &tensor : *list)
       CAMEO_RETURN_IF_ERROR(parseTensor(*tensors++, dims, header->dim_count, tensor));
+  CAMEO_RETURN_IF_ERROR(checkStates());
   kernelList.resize(header->kernel_count);
   for (uint32_t i = 0; i < header->kernel_count; ++i)
     CAMEO_RETURN_IF_ERROR(parseKernel(kernels[i], argTypes, header->arg_count, kernelList[i]));
@@ -161,12 +162,9 @@ Status Plan::parseTensor(const CameoPlanTensor &tensor, const CameoPlanDim *dims
   if (!dtypeBits(tensor.dtype))
     return failure(Code::Corrupt, "damaged launch plan: tensor '%s' has element type %u",
                    parsed.name, tensor.dtype);
-  if (tensor.flags & ~CAMEO_TENSOR_HOST)
+  if (tensor.flags & ~(CAMEO_TENSOR_HOST | CAMEO_TENSOR_STATE | CAMEO_TENSOR_IN_PLACE))
     return failure(Code::Corrupt, "damaged launch plan: tensor '%s' has unknown flags 0x%x",
                    parsed.name, tensor.flags);
-  if (tensor.reserved)
-    return failure(Code::Corrupt, "damaged launch plan: tensor '%s' has 0x%x in a reserved field",
-                   parsed.name, tensor.reserved);
   if (tensor.rank > kMaxRank || tensor.first_dim > dimCount ||
       tensor.rank > dimCount - tensor.first_dim)
     return failure(Code::Corrupt, "damaged launch plan: tensor '%s' has rank %u", parsed.name,
@@ -184,7 +182,60 @@ Status Plan::parseTensor(const CameoPlanTensor &tensor, const CameoPlanDim *dims
     parsed.dims.push_back(dim.size);
     parsed.symbols.push_back(strings + dim.symbol);
   }
+  return parseState(tensor, parsed);
+}
+
+Status Plan::parseState(const CameoPlanTensor &tensor, PlanTensor &parsed) const {
+  if (!(tensor.flags & CAMEO_TENSOR_STATE)) {
+    if (!tensor.state && !parsed.isInPlace())
+      return {};
+    return failure(Code::Corrupt,
+                   "damaged launch plan: tensor '%s' is no state and has 0x%x as one", parsed.name,
+                   tensor.state);
+  }
+  parsed.state = tensor.state & 0xffffff;
+  uint32_t growing = tensor.state >> 24;
+  bool grows = growing != CAMEO_STATE_FIXED;
+  if (grows && (growing >= parsed.dims.size() || parsed.dims[growing] >= 0 ||
+                (parsed.isInPlace() && dtypeBits(parsed.dtype) < 8)))
+    return failure(Code::Corrupt, "damaged launch plan: state '%s' grows along dimension %u",
+                   parsed.name, growing);
+  if (grows)
+    parsed.growing = growing;
   return {};
+}
+
+// What states say of outputs, once these are read.
+Status Plan::checkStates() const {
+  std::vector<bool> taken(outputList.size());
+  for (const std::vector<PlanTensor> *list : {&outputList, &tapList})
+    for (const PlanTensor &tensor : *list)
+      if (tensor.state != PlanTensor::kNone)
+        return failure(Code::Corrupt, "damaged launch plan: '%s', which is no input, is a state",
+                       tensor.name);
+  for (const PlanTensor &input : inputList) {
+    if (input.state == PlanTensor::kNone)
+      continue;
+    bool fits = input.state < outputList.size() && !taken[input.state] &&
+                !(input.flags & CAMEO_TENSOR_HOST) &&
+                outputList[input.state].dtype == input.dtype &&
+                outputList[input.state].dims.size() == input.dims.size();
+    if (!fits)
+      return failure(Code::Corrupt, "damaged launch plan: input '%s' cannot be the state %u",
+                     input.name, input.state);
+    taken[input.state] = true;
+  }
+  return {};
+}
+
+Status stateBytes(const PlanTensor &tensor, Shape shape, uint64_t capacity, uint64_t &bytes) {
+  if (tensor.growing != PlanTensor::kNone) {
+    if (capacity > uint64_t(INT64_MAX))
+      return failure(Code::OutOfRange, "state '%s' has room for %llu", tensor.name,
+                     (unsigned long long)capacity);
+    shape[tensor.growing] = int64_t(capacity);
+  }
+  return tensorBytes(shape, tensor.dtype, bytes);
 }
 
 Status Plan::parseKernel(const CameoPlanKernel &kernel, const uint32_t *argTypes, uint32_t argCount,

@@ -20,7 +20,15 @@ struct PlanTensor {
   uint32_t flags;
   Shape dims;                        // -1 where open
   std::vector<const char *> symbols; // "" where there is none
+  // Of an input: the output that becomes it after each run, and the dimension along which it grows. Where both are
+  // one memory, that has room for more there.
+  static constexpr uint32_t kNone = UINT32_MAX;
+  uint32_t state = kNone, growing = kNone;
+  bool isInPlace() const { return flags & CAMEO_TENSOR_IN_PLACE; }
 };
+
+// Bytes of the memory of a state in place, with room for `capacity` along the dimension that grows.
+Status stateBytes(const PlanTensor &tensor, Shape shape, uint64_t capacity, uint64_t &bytes);
 
 struct PlanKernel {
   const char *name;
@@ -77,6 +85,8 @@ public:
 
 private:
   Status parseTables(const uint8_t *data, uint64_t size);
+  Status parseState(const CameoPlanTensor &tensor, PlanTensor &parsed) const;
+  Status checkStates() const;
   Status parseTensor(const CameoPlanTensor &tensor, const CameoPlanDim *dims, uint32_t dimCount,
                      PlanTensor &parsed) const;
   Status parseKernel(const CameoPlanKernel &kernel, const uint32_t *argTypes, uint32_t argCount,

@@ -1,4 +1,4 @@
-// Running a context's work: memory, addresses, transfers, replay, states.
+// Running a context's work: memory, addresses, transfers, replay. States: states.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/core/context.h"
 
@@ -43,6 +43,8 @@ DevicePtr Context::address(const Place &place) const {
     return inputAddress(place.index) + place.offset;
   case Place::Output:
     return outputAddress(place.index) + place.offset;
+  case Place::State:
+    return inputs[place.index].device.memory + place.offset;
   default:
     return 0;
   }
@@ -60,7 +62,7 @@ Status tooSmall(const char *role, const PlanTensor &tensor, uint64_t given, uint
 Status Context::checkBindings() const {
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Binding &binding = inputs[i].binding;
-    if (binding.kind == Binding::None && !inputs[i].hasValues && !ownsState(inputs[i]) &&
+    if (binding.kind == Binding::None && !inputs[i].hasValues && !ownsState(uint32_t(i)) &&
         work().inputBytes[i])
       return failure(Code::InvalidArgument, "input '%s' is not bound", plan().inputs()[i].name);
     if (binding.kind != Binding::None && binding.bytes < work().inputBytes[i])
@@ -86,7 +88,7 @@ Status Context::checkOverlaps() const {
       ranges.push_back({"output", plan().outputs()[i].name, outputAddress(uint32_t(i)), sizes[i]});
   size_t written = ranges.size();
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (inputs[i].binding.kind == Binding::Device)
+    if (inputs[i].binding.kind == Binding::Device && !isInPlace(uint32_t(i)))
       ranges.push_back(
           {"input", plan().inputs()[i].name, inputAddress(uint32_t(i)), work().inputBytes[i]});
   if (options.arena)
@@ -102,38 +104,14 @@ Status Context::checkOverlaps() const {
   return {};
 }
 
-Status Context::checkStates() const {
-  for (uint32_t i = 0; i < inputs.size(); ++i)
-    if (inputs[i].state != UINT32_MAX)
-      CAMEO_RETURN_IF_ERROR(checkState(i));
-  return {};
-}
-
-Status Context::checkState(uint32_t index) const {
-  const InputState &input = inputs[index];
-  const PlanTensor &tensor = plan().inputs()[index];
-  if (capturing && ownsState(input))
-    return failure(Code::Unsupported,
-                   "input '%s' is a state that changes places from run to run, which a recording "
-                   "of the stream cannot; bind device memory to it",
-                   tensor.name);
-  const OutputShape &known = shapes[input.state];
-  if (known.isKnown && known.shape != input.shape)
-    return failure(Code::InvalidArgument,
-                   "output '%s' of shape %s cannot become input '%s' of "
-                   "shape %s",
-                   plan().outputs()[input.state].name,
-                   formatType(known.shape, tensor.dtype).c_str(), tensor.name,
-                   formatType(input.shape, tensor.dtype).c_str());
-  return {};
-}
-
 Status Context::allocateBuffers() {
   for (size_t i = 0; i < inputs.size(); ++i)
-    if ((work().inputUsed[i] || ownsState(inputs[i])) && inputs[i].binding.kind != Binding::Device)
+    if ((work().inputUsed[i] || ownsState(uint32_t(i))) &&
+        inputs[i].binding.kind != Binding::Device && !isInPlace(uint32_t(i)))
       CAMEO_RETURN_IF_ERROR(grow(inputs[i].device, work().inputBytes[i], plan().inputs()[i].name));
   for (uint32_t i = 0; i < outputs.size(); ++i)
     CAMEO_RETURN_IF_ERROR(allocateOutput(i));
+  CAMEO_RETURN_IF_ERROR(fitStates(work()));
   return allocateArenas(work());
 }
 
@@ -151,7 +129,7 @@ Status Context::allocateArenas(const WorkList &work) {
 
 Status Context::allocateOutput(uint32_t index) {
   OutputState &output = outputs[index];
-  return output.binding.kind == Binding::Device
+  return output.binding.kind == Binding::Device || output.inPlace != PlanTensor::kNone
              ? Status()
              : grow(output.device, sizes[index], plan().outputs()[index].name);
 }
@@ -200,19 +178,26 @@ Status Context::growStaging(Staging &staging, uint64_t bytes) {
   return {};
 }
 
-Status Context::copyInput(uint32_t index) {
+Status Context::stageInput(uint32_t index, const void *&source) {
   InputState &input = inputs[index];
   uint64_t bytes = work().inputBytes[index];
-  const void *source = input.hasValues ? input.values.data() : input.binding.data;
-  if (mayStage(input.pageable || input.hasValues, bytes)) {
-    CAMEO_RETURN_IF_ERROR(growStaging(input.staging, bytes));
-    if (inputsInFlight)
-      CAMEO_RETURN_IF_ERROR(device().synchronizeEvent(inputsCopied));
-    inputsInFlight = false;
-    std::memcpy(input.staging.memory, source, bytes);
-    source = input.staging.memory;
-  }
-  return device().copyToDevice(input.device.memory, source, bytes, current);
+  source = input.hasValues ? input.values.data() : input.binding.data;
+  if (!mayStage(input.pageable || input.hasValues, bytes))
+    return {};
+  CAMEO_RETURN_IF_ERROR(growStaging(input.staging, bytes));
+  if (inputsInFlight)
+    CAMEO_RETURN_IF_ERROR(device().synchronizeEvent(inputsCopied));
+  inputsInFlight = false;
+  std::memcpy(input.staging.memory, source, bytes);
+  source = input.staging.memory;
+  return {};
+}
+
+Status Context::copyInput(uint32_t index) {
+  const void *source;
+  CAMEO_RETURN_IF_ERROR(stageInput(index, source));
+  return device().copyToDevice(inputs[index].device.memory, source, work().inputBytes[index],
+                               current);
 }
 
 Status Context::copyInputs() {
@@ -220,7 +205,12 @@ Status Context::copyInputs() {
   for (uint32_t i = 0; i < inputs.size(); ++i) {
     InputState &input = inputs[i];
     uint64_t bytes = work().inputBytes[i];
-    bool owned = ownsState(input);
+    bool owned = ownsState(i);
+    if (isInPlace(i)) {
+      CAMEO_RETURN_IF_ERROR(copyIntoState(i));
+      staged |= input.staging.memory != nullptr;
+      continue;
+    }
     if (!bytes || input.binding.kind == Binding::Device || (owned && input.stateIsSet) ||
         (!owned && !work().inputUsed[i]))
       continue;
@@ -255,14 +245,20 @@ void copyToCaller(void *user) {
 
 } // namespace
 
+Status Context::copyOutput(uint32_t index, void *target) {
+  const OutputState &output = outputs[index];
+  return output.inPlace == PlanTensor::kNone
+             ? device().copyToHost(target, output.device.memory, sizes[index], current)
+             : copyFromState(index, target);
+}
+
 Status Context::copyOutput(uint32_t index) {
   OutputState &output = outputs[index];
   uint64_t bytes = sizes[index];
   if (!mayStage(output.pageable, bytes))
-    return device().copyToHost(output.binding.data, output.device.memory, bytes, current);
+    return copyOutput(index, output.binding.data);
   CAMEO_RETURN_IF_ERROR(growStaging(output.staging, bytes));
-  CAMEO_RETURN_IF_ERROR(
-      device().copyToHost(output.staging.memory, output.device.memory, bytes, current));
+  CAMEO_RETURN_IF_ERROR(copyOutput(index, output.staging.memory));
   auto copy =
       std::make_unique<HostCopy>(HostCopy{output.binding.data, output.staging.memory, bytes});
   CAMEO_RETURN_IF_ERROR(device().callHost(current, copyToCaller, copy.get()));
@@ -274,39 +270,9 @@ Status Context::copyOutputs() {
   for (uint32_t i = 0; i < outputs.size(); ++i)
     if (outputs[i].binding.kind == Binding::Host && sizes[i])
       CAMEO_RETURN_IF_ERROR(copyOutput(i));
+    else if (outputs[i].binding.kind == Binding::Device && outputs[i].inPlace != PlanTensor::kNone)
+      CAMEO_RETURN_IF_ERROR(copyFromState(i, nullptr));
   return keepStates();
-}
-
-// ---- States -------------------------------------------------------------------------------------
-
-// The value of a state's output becomes the input's: by a copy where one of them is in the caller's
-// memory, else the two memories change places before the next run.
-Status Context::keepStates() {
-  std::vector<bool> taken(outputs.size());
-  for (uint32_t i = 0; i < inputs.size(); ++i) {
-    InputState &input = inputs[i];
-    if (input.state == UINT32_MAX || !work().inputBytes[i])
-      continue;
-    if (ownsState(input) && outputs[input.state].binding.kind != Binding::Device &&
-        !taken[input.state]) {
-      input.swaps = taken[input.state] = true;
-      continue;
-    }
-    DevicePtr target = inputAddress(i), source = outputAddress(input.state);
-    if (target != source)
-      CAMEO_RETURN_IF_ERROR(device().copyOnDevice(target, source, work().inputBytes[i], current));
-  }
-  return {};
-}
-
-void Context::swapStates() {
-  for (InputState &input : inputs)
-    if (input.swaps) {
-      std::swap(input.device, outputs[input.state].device);
-      input.swaps = false;
-      resolved = false;
-      ++placed;
-    }
 }
 
 // ---- Runs ---------------------------------------------------------------------------------------
@@ -322,7 +288,7 @@ void Context::discardArenas(const WorkList &work) {
 void Context::discardOldContents() {
   discardArenas(work());
   for (size_t i = 0; i < outputs.size(); ++i)
-    if (outputs[i].binding.kind != Binding::Device && sizes[i])
+    if (outputs[i].binding.kind != Binding::Device && outputs[i].device.memory && sizes[i])
       device().discard(outputs[i].device.memory, sizes[i]);
 }
 
@@ -393,6 +359,7 @@ Status Context::forEachSegment(const std::function<Status(Prepared &segment)> &e
                      plan().name(), (unsigned long long)kMaxInstructions,
                      (unsigned long long)counts.waits);
     CAMEO_RETURN_IF_ERROR(shapeOutputs(*segment));
+    CAMEO_RETURN_IF_ERROR(fitStates(segment->work));
     CAMEO_RETURN_IF_ERROR(allocateArenas(segment->work));
     discardArenas(segment->work);
     CAMEO_RETURN_IF_ERROR(placeSegment(*segment));
@@ -443,7 +410,7 @@ Status Context::shapeOutputs(const Prepared &segment) {
   CAMEO_RETURN_IF_ERROR(checkOverlaps());
   for (uint32_t i : shaped) {
     CAMEO_RETURN_IF_ERROR(allocateOutput(i));
-    if (outputs[i].binding.kind != Binding::Device && sizes[i])
+    if (outputs[i].binding.kind != Binding::Device && outputs[i].device.memory && sizes[i])
       device().discard(outputs[i].device.memory, sizes[i]);
   }
   return {};
@@ -506,7 +473,7 @@ Status Context::enqueue() {
                    "'%s' waits for values of its own, or its loops for memory, which a recording "
                    "of the stream cannot",
                    plan().name());
-  swapStates();
+  advanceStates();
   CAMEO_RETURN_IF_ERROR(prepare());
   if (plan().hasSegments())
     takeOutputs(work()); // what an earlier run has decided is open again

@@ -80,6 +80,7 @@ void RunState::begin(const Plan &plan) {
   for (const PlanTensor &output : plan.outputs())
     outputs.push_back({false, {}, output.dims});
   arenas.assign(plan.arenaCount(), kUnsized);
+  capacities.resize(plan.inputs().size());
 }
 
 SizedArena *WorkList::find(uint32_t arena) {
@@ -135,7 +136,7 @@ RunState stateAfter(const WorkList &work, const void *fetched) {
 bool RunState::operator==(const RunState &other) const {
   return word == other.word && registers == other.registers && buffers == other.buffers &&
          shapes == other.shapes && values == other.values && outputs == other.outputs &&
-         arenas == other.arenas && arena == other.arena;
+         arenas == other.arenas && arena == other.arena && capacities == other.capacities;
 }
 
 namespace {
@@ -173,6 +174,7 @@ uint64_t RunState::hash() const {
   Mixer mixer;
   mixer.add(word);
   mixer.addAll(registers);
+  mixer.addAll(capacities);
   for (const Buffer &buffer : buffers) {
     mixer.add(buffer.place.offset);
     mixer.add(buffer.place.bytes);
@@ -189,7 +191,7 @@ uint64_t RunState::hash() const {
 uint64_t RunState::bytes() const {
   uint64_t sum = sizeof(*this) + registers.size() * sizeof(int64_t) +
                  buffers.size() * sizeof(Buffer) + outputs.size() * sizeof(OutputShape) +
-                 arenas.size() * sizeof(uint64_t);
+                 (arenas.size() + capacities.size()) * sizeof(uint64_t);
   for (const Shape &shape : shapes)
     sum += sizeof shape + shape.size() * sizeof(int64_t);
   for (const std::vector<uint8_t> &read : values)

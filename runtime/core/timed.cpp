@@ -306,7 +306,7 @@ Status Context::runTimed(const std::function<void(const LaunchTiming &)> &callba
   if (capturing)
     return failure(Code::InvalidArgument,
                    "launches cannot be timed while their stream is recorded");
-  swapStates();
+  advanceStates();
   CAMEO_RETURN_IF_ERROR(prepare());
   if (plan().hasSegments())
     takeOutputs(work());

@@ -38,6 +38,8 @@ constexpr Pattern kPatterns[] = {
     {CAMEO_OP_BUF_WEIGHT, "Bwwww"},
     {CAMEO_OP_BUF_INPUT, "Bi"},
     {CAMEO_OP_BUF_OUTPUT, "Bo"},
+    {CAMEO_OP_CAPACITY, "Rir"},
+    {CAMEO_OP_BUF_STATE, "Bir"},
     {CAMEO_OP_LAUNCH, "krrrr*"},
     {CAMEO_OP_COPY, "bbr"},
     {CAMEO_OP_WRITE, "bdn*"},
@@ -169,6 +171,21 @@ Status Plan::validateMeaning(const CodeInstruction &instruction, uint64_t weight
     if (tail != tapList[operands[0]].dims.size())
       return bad(at, "sizes of a tap:", tail, tapList[operands[0]].dims.size());
     return {};
+  case CAMEO_OP_CAPACITY:
+    if (!inputList[operands[1]].isInPlace() || inputList[operands[1]].growing == PlanTensor::kNone)
+      return failure(Code::Corrupt,
+                     "damaged launch plan: word %u: input '%s' does not grow in place", at,
+                     inputList[operands[1]].name);
+    return {};
+  case CAMEO_OP_BUF_STATE:
+  case CAMEO_OP_BUF_INPUT: {
+    bool isState = instruction.opcode == CAMEO_OP_BUF_STATE;
+    const PlanTensor &input = inputList[operands[1]];
+    if (isState != input.isInPlace())
+      return failure(Code::Corrupt, "damaged launch plan: word %u: input '%s' is %s state in place",
+                     at, input.name, isState ? "no" : "a");
+    return {};
+  }
   case CAMEO_OP_BUF_WEIGHT: {
     uint64_t offset = operands[1] | uint64_t(operands[2]) << 32;
     uint64_t bytes = operands[3] | uint64_t(operands[4]) << 32;

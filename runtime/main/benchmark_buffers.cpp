@@ -37,6 +37,7 @@ Status BufferSet::create(const std::vector<HostTensor> &given,
                          const std::vector<HostTensor> &reference, runtime::Stream stream) {
   runtime::ContextOptions options;
   options.entry = session.entry;
+  options.keepsStates = false;
   options.stream = stream;
   CAMEO_RETURN_IF_ERROR(runtime::Context::create(session.model, options, context));
   CAMEO_RETURN_IF_ERROR(bindInputs(given));

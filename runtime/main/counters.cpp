@@ -155,6 +155,7 @@ Status runCounters(const Options &options, Session &session, std::vector<HostTen
   std::unique_ptr<runtime::Context> context;
   runtime::ContextOptions contextOptions;
   contextOptions.entry = session.entry;
+  contextOptions.keepsStates = false;
   CAMEO_RETURN_IF_ERROR(runtime::Context::create(session.model, contextOptions, context));
   CAMEO_RETURN_IF_ERROR(bindInputs(*context, inputs));
   std::vector<sim::LaunchCounters> launches;

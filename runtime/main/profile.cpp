@@ -189,6 +189,7 @@ Status runProfile(const Options &options, Session &session, std::vector<HostTens
   std::unique_ptr<runtime::Context> context;
   runtime::ContextOptions contextOptions;
   contextOptions.entry = session.entry;
+  contextOptions.keepsStates = false;
   CAMEO_RETURN_IF_ERROR(runtime::Context::create(session.model, contextOptions, context));
   CAMEO_RETURN_IF_ERROR(bindInputs(*context, inputs));
   CAMEO_RETURN_IF_ERROR(warmUp(options, session, *context));

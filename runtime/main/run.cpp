@@ -164,6 +164,7 @@ Status runEagerly(Session &session, std::vector<HostTensor> &inputs,
   std::unique_ptr<runtime::Context> context;
   runtime::ContextOptions options;
   options.entry = session.entry;
+  options.keepsStates = false;
   options.useGraphs = false;
   CAMEO_RETURN_IF_ERROR(runtime::Context::create(session.model, options, context));
   CAMEO_RETURN_IF_ERROR(bindInputs(*context, inputs));
@@ -182,6 +183,7 @@ Status runOnce(const Options &options, Session &session, std::vector<HostTensor>
   std::unique_ptr<runtime::Context> context;
   runtime::ContextOptions contextOptions;
   contextOptions.entry = session.entry;
+  contextOptions.keepsStates = false;
   CAMEO_RETURN_IF_ERROR(runtime::Context::create(session.model, contextOptions, context));
   CAMEO_RETURN_IF_ERROR(bindInputs(*context, inputs));
   CAMEO_RETURN_IF_ERROR(prepareOutputs(*context, outputs));

@@ -192,9 +192,9 @@ TEST(Plan, ReservedIsRefused) {
   EXPECT_EQ(attribute, notYet(at() + "an attribute of the device"));
   auto map = refusal([&](PlanBuilder &p) { word = p.op(CAMEO_OP_TENSOR_MAP, {0, 0}); });
   EXPECT_EQ(map, notYet(at() + "a tensor map"));
-  EXPECT_EQ(refusal([](PlanBuilder &p) { p.inputRecord(0).reserved = 1; }),
-            std::pair(Code::Corrupt, std::string("damaged launch plan: tensor 'x' has 0x1 in a "
-                                                 "reserved field")));
+  EXPECT_EQ(refusal([](PlanBuilder &p) { p.inputRecord(0).state = 1; }),
+            std::pair(Code::Corrupt, std::string("damaged launch plan: tensor 'x' is no state and "
+                                                 "has 0x1 as one")));
   EXPECT_EQ(
       refusal([](PlanBuilder &p) { p.dimRecord(1).reserved = 7; }),
       std::pair(Code::Corrupt, std::string("damaged launch plan: size 1 of tensor 'x' has 0x7 "

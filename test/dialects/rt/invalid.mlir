@@ -269,6 +269,37 @@ func.func @AssembleOther(%n: index) {
 
 // -----
 
+func.func @StateElsewhere(%past: tensor<4xf32>, %x: tensor<4xf32>) {
+  %s = rt.storage state 1 : tensor<8xf32>
+  %v = rt.view %s[0] : tensor<8xf32> -> tensor<4xf32>
+  // expected-error @below {{is not in the storage of state 0}}
+  %a = rt.state %past in %v : tensor<4xf32> in tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @StateBehind(%past: tensor<4xf32>) {
+  %s = rt.storage state 0 : tensor<8xf32>
+  %v = rt.view %s[4] : tensor<8xf32> -> tensor<4xf32>
+  // expected-error @below {{is not at the beginning of its storage}}
+  %a = rt.state %past in %v : tensor<4xf32> in tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @StateOfNoInput(%past: tensor<4xf32>, %n: index) {
+  %s = rt.storage state 0 : tensor<8xf32>
+  %v = rt.view %s[0] : tensor<8xf32> -> tensor<4xf32>
+  %y = rt.launch @k::@f grid(%n, %n, %n) args(%past : tensor<4xf32>) writes [0] -> tensor<4xf32>
+  // expected-error @below {{needs an input of the model}}
+  %a = rt.state %y in %v : tensor<4xf32> in tensor<4xf32>
+  return
+}
+
+// -----
+
 // expected-error @below {{'rt.ledger' is not an array}}
 func.func @LedgerForm() attributes {rt.ledger = "fused"} { return }
 

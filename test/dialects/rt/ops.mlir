@@ -116,3 +116,15 @@ rt.variant @sm_80 target "sm_80" {
     return
   }
 }
+
+// CHECK-LABEL: func.func @state
+func.func @state(%past: tensor<2x?xf32>, %p: index, %n: index) -> tensor<2x?xf32> {
+  // CHECK: %[[C:.*]] = rt.capacity 0 least %{{.*}}
+  %c = rt.capacity 0 least %n
+  // CHECK: %[[S:.*]] = rt.storage state 0 sizes(%[[C]]) : tensor<2x?xf32>
+  %s = rt.storage state 0 sizes(%c) : tensor<2x?xf32>
+  %v = rt.view %s[0, 0] sizes(%p) : tensor<2x?xf32> -> tensor<2x?xf32>
+  // CHECK: rt.state %{{.*}} in %{{.*}} : tensor<2x?xf32> in tensor<2x?xf32>
+  %old = rt.state %past in %v : tensor<2x?xf32> in tensor<2x?xf32>
+  return %old : tensor<2x?xf32>
+}
