@@ -1,5 +1,6 @@
 // The state of a run at the start of a segment: made of inputs, or of what a segment leaves and what was fetched.
 // SPDX-License-Identifier: Apache-2.0
+#include "runtime/core/arithmetic.h"
 #include "runtime/core/hash.h"
 #include "runtime/core/interpreter.h"
 
@@ -7,16 +8,6 @@
 #include <cstring>
 
 namespace cameo::runtime {
-namespace {
-
-int64_t asBits(double value) {
-  int64_t bits;
-  std::memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
-
-} // namespace
-
 Status checkShape(const PlanTensor &tensor, const Shape &shape) {
   if (shape.size() != tensor.dims.size())
     return failure(Code::InvalidArgument, "input '%s': rank %zu given (%s); the model takes %s",
