@@ -21,6 +21,19 @@ using namespace mlir;
 using namespace cameo;
 namespace json = llvm::json;
 
+/// What an input is beside its type: the output that becomes it, and how.
+static void describeState(func::FuncOp function, DictionaryAttr input, json::Object &object) {
+  auto state = input.getAs<IntegerAttr>("state");
+  if (!state)
+    return;
+  auto outputs = function->getAttrOfType<ArrayAttr>(kPlanOutputsAttr);
+  auto output = cast<DictionaryAttr>(outputs[state.getInt()]);
+  object["state"] = json::fixUTF8(output.getAs<StringAttr>("name").getValue());
+  object["in_place"] = input.contains("in_place");
+  if (auto grows = input.getAs<IntegerAttr>("grows"))
+    object["grows"] = grows.getInt();
+}
+
 static json::Array tensors(func::FuncOp function, StringRef attribute) {
   json::Array list;
   auto entries = function->getAttrOfType<ArrayAttr>(attribute);
@@ -34,12 +47,14 @@ static json::Array tensors(func::FuncOp function, StringRef attribute) {
         dims.push_back(json::fixUTF8(cast<StringAttr>(dim).getValue()));
     }
     auto kind = onnx::elementKind(dictionary.getAs<TypeAttr>("element").getValue());
-    list.push_back(json::Object{
+    json::Object object{
         {"name", json::fixUTF8(dictionary.getAs<StringAttr>("name").getValue())},
         {"type", kind ? onnx::elementName(*kind) : "?"},
         {"dims", std::move(dims)},
         {"on_host", dictionary.contains("host")},
-    });
+    };
+    describeState(function, dictionary, object);
+    list.push_back(std::move(object));
   }
   return list;
 }

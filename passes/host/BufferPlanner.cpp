@@ -591,6 +591,8 @@ FailureOr<BufferPlanner::Sizes> BufferPlanner::sizesOf(Value tensor) {
       dynamic = view.getSizes();
     else if (auto assemble = dyn_cast<rt::AssembleOp>(op))
       return sizesOf(assemble.getStorage());
+    else if (auto state = dyn_cast<rt::StateOp>(op))
+      return sizesOf(state.getPlace());
     if (static_cast<int64_t>(dynamic.size()) != type.getNumDynamicDims())
       return op->emitError() << "has a result of unknown size: " << type;
     for (int64_t size : type.getShape()) {

@@ -199,7 +199,8 @@ Status Interpreter::execute(uint32_t opcode, const uint32_t *o) {
   if (opcode >= CAMEO_OP_ADD && opcode <= CAMEO_OP_LE)
     return integerOf(opcode, registers[o[1]], registers[o[2]], registers[o[0]]);
   if (opcode >= CAMEO_OP_WRAP_ADD && opcode <= CAMEO_OP_REM_UNSIGNED)
-    return wrappingOf(opcode, uint64_t(registers[o[1]]), uint64_t(registers[o[2]]), registers[o[0]]);
+    return wrappingOf(opcode, uint64_t(registers[o[1]]), uint64_t(registers[o[2]]),
+                      registers[o[0]]);
   if (opcode >= CAMEO_OP_FADD && opcode <= CAMEO_OP_FLE) {
     registers[o[0]] = floatingOf(opcode, asDouble(registers[o[1]]), asDouble(registers[o[2]]));
     return {};

@@ -13,11 +13,23 @@
 namespace cameo::cli {
 namespace {
 
-void printTensors(const char *title, const std::vector<runtime::PlanTensor> &tensors) {
+// The output that becomes an input, and where.
+std::string stateOf(const runtime::Plan &plan, const runtime::PlanTensor &tensor) {
+  if (tensor.state == runtime::PlanTensor::kNone)
+    return "";
+  std::string text = "  (a state, of '" + std::string(plan.outputs()[tensor.state].name) + "'";
+  if (tensor.growing != runtime::PlanTensor::kNone)
+    text += ", grows along dimension " + std::to_string(tensor.growing);
+  return text + (tensor.isInPlace() ? ", in place)" : ", in another place each run)");
+}
+
+void printTensors(const char *title, const runtime::Plan &plan,
+                  const std::vector<runtime::PlanTensor> &tensors) {
   std::printf("%s\n", title);
   for (const runtime::PlanTensor &tensor : tensors)
-    std::printf("  %s: %s%s\n", tensor.name, runtime::formatType(tensor).c_str(),
-                tensor.flags & CAMEO_TENSOR_HOST ? "  (read on the host)" : "");
+    std::printf("  %s: %s%s%s\n", tensor.name, runtime::formatType(tensor).c_str(),
+                tensor.flags & CAMEO_TENSOR_HOST ? "  (read on the host)" : "",
+                stateOf(plan, tensor).c_str());
 }
 
 void printValue(const std::string &name, const Json &value, int indent) {
@@ -101,10 +113,10 @@ Status printEntries(const Options &options, const runtime::Payload &payload) {
     CAMEO_RETURN_IF_ERROR(runtime::Plan::parse(section.data, section.size, payload.weightBytes(),
                                                payload.version(), plan));
     std::printf("entry point: %s\n", plan.name());
-    printTensors("inputs:", plan.inputs());
-    printTensors("outputs:", plan.outputs());
+    printTensors("inputs:", plan, plan.inputs());
+    printTensors("outputs:", plan, plan.outputs());
     if (!plan.taps().empty())
-      printTensors("taps:", plan.taps());
+      printTensors("taps:", plan, plan.taps());
     std::printf("kernels: %zu\n", plan.kernels().size());
     CAMEO_RETURN_IF_ERROR(printWork(options, plan));
   }

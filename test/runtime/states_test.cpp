@@ -128,8 +128,7 @@ protected:
     uint64_t bytes = 0;
     int64_t dims[2] = {};
     EXPECT_EQ(cameo_context_get_bytes(program.context, CAMEO_INPUT, 1, &bytes), CAMEO_STATUS_OK);
-    EXPECT_EQ(cameo_context_get_input_shape(program.context, 1, 2, dims, nullptr),
-              CAMEO_STATUS_OK);
+    EXPECT_EQ(cameo_context_get_input_shape(program.context, 1, 2, dims, nullptr), CAMEO_STATUS_OK);
     EXPECT_EQ(uint64_t(dims[0] * dims[1]) * 8, bytes);
     Values values(bytes / 8);
     EXPECT_EQ(cameo_context_read_state(program.context, 1, values.data(), bytes), CAMEO_STATUS_OK)
@@ -263,8 +262,7 @@ TEST_P(States, OutputsInPieces) {
                              "room between them; bind memory to it");
   // A shape is that of the next run.
   int64_t dims[2] = {};
-  ASSERT_EQ(cameo_context_get_output_shape(program.context, 0, 2, dims, nullptr),
-            CAMEO_STATUS_OK);
+  ASSERT_EQ(cameo_context_get_output_shape(program.context, 0, 2, dims, nullptr), CAMEO_STATUS_OK);
   EXPECT_EQ(dims[1], 6);
   EXPECT_EQ(read(program), flat(expected));
 }
@@ -360,8 +358,8 @@ TEST(StatePlans, Refused) {
     std::vector<uint64_t> aligned(bytes.size() / 8 + 1);
     std::memcpy(aligned.data(), bytes.data(), bytes.size());
     cameo::runtime::Status status =
-        cameo::runtime::Plan::parse(reinterpret_cast<const uint8_t *>(aligned.data()),
-                                    bytes.size(), 0, CAMEO_PAYLOAD_VERSION, plan);
+        cameo::runtime::Plan::parse(reinterpret_cast<const uint8_t *>(aligned.data()), bytes.size(),
+                                    0, CAMEO_PAYLOAD_VERSION, plan);
     return status.ok() ? std::string() : status.message();
   };
   const std::string damaged = "damaged launch plan: ";
