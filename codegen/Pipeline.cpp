@@ -60,6 +60,8 @@ static void populateNormalized(OpPassManager &passes, const PipelineOptions &opt
     // is not hidden from them, and what remains is what attention is made of. Not where products
     // are to be quantised, each of them by what it reads.
     functions.addPass(createRecognizeAttention());
+  // Last: captured values are called as what callers hand over in the end.
+  passes.addPass(createAssignBodyNames());
 }
 
 void cameo::populateRanges(OpPassManager &functions, const PrecisionOptions &precision) {
@@ -101,7 +103,7 @@ static void populatePrecision(OpPassManager &passes, const PipelineOptions &opti
     functions.addPass(createLowerPrecision({precision.type, precision.nodes, precision.io}));
   // Last, so that graphs and types are what they are without taps, and values as they are stored.
   if (!options.taps.empty())
-    functions.addPass(createPlaceTaps({options.taps}));
+    passes.addPass(createPlaceTaps({options.taps}));
 }
 
 /// Registers that a tensor takes in a kernel: an address, and elements of it that are worked on.

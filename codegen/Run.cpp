@@ -204,9 +204,9 @@ struct TapListener {
 cameo_status Runner::showTap(void *user, const cameo_tap *tap) {
   auto &listener = *static_cast<TapListener *>(user);
   const char *data = static_cast<const char *>(tap->data);
-  llvm::Error error =
-      listener.onTap({tap->index, tap->name, tap->dtype, llvm::ArrayRef(tap->dims, tap->rank),
-                      llvm::ArrayRef(data, tap->bytes)});
+  llvm::Error error = listener.onTap(
+      {tap->index, tap->name, tap->dtype, llvm::ArrayRef(tap->dims, tap->rank),
+       llvm::ArrayRef(data, tap->bytes), llvm::ArrayRef(tap->trips, tap->trip_count)});
   if (!error)
     return CAMEO_STATUS_OK;
   listener.error = llvm::joinErrors(std::move(listener.error), std::move(error));

@@ -49,6 +49,8 @@ struct TappedValue {
   cameo_dtype type; // as it is stored
   llvm::ArrayRef<int64_t> shape;
   llvm::ArrayRef<char> bytes;
+  /// Of a value in bodies of loops: numbers of the trips around it, those of outer loops first.
+  llvm::ArrayRef<int64_t> trips = {};
 };
 
 /// Where a model runs.

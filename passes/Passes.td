@@ -128,6 +128,23 @@ def FoldControlFlow : Pass<"cameo-fold-control-flow", "::mlir::ModuleOp"> {
                     Statistic<"unrolled", "unrolled", "loops that copies of the body took the place of">];
 }
 
+def AssignBodyNames : Pass<"cameo-assign-body-names", "::mlir::ModuleOp"> {
+  let summary = "assign names to values in bodies that no other value of the model has";
+  let description = [{
+    Ranges, taps and messages go by names. Nodes in a body that are called as those of another function get a number. A
+    captured value is called as in the caller; one that trips hand on as the body's input in the model, perhaps with a number.
+    ```mlir
+    %0 = onnx.CallLoop(%n, %none, %x) {body = @main.body, carried = 1 : i64, sizes = array<i64: -1, -1>}
+    func.func private @main.body(%i: tensor<i64>, %h: tensor<4xf32> {onnx.name = "x"})
+    ```
+    ==>
+    ```mlir
+    func.func private @main.body(%i: tensor<i64>, %h: tensor<4xf32> {onnx.name = "x_1"})
+    ```
+  }];
+  let statistics = [Statistic<"renamed", "renamed", "names that were those of other functions' nodes, too">];
+}
+
 def FoldPadIntoWindow : Pass<"cameo-fold-pad-into-window", "::mlir::func::FuncOp"> {
   let summary = "fold padding into the pads of convolutions and pools";
   let description = [{

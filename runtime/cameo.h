@@ -478,6 +478,8 @@ typedef struct cameo_tap {
   cameo_memory memory;
   const void *data; /* in `memory`, as long as the call lasts */
   uint64_t bytes;
+  uint32_t trip_count;  /* of a value in bodies of loops: how many are around it */
+  const int64_t *trips; /* trip_count of them, from 0, those of outer loops first */
 } cameo_tap;
 
 /* Anything but CAMEO_STATUS_OK ends the run, which fails with that status. The context must not be

@@ -273,8 +273,9 @@ typedef enum CameoOpcode {
   CAMEO_OP_BUF_NAME = 91, /* b, s: what reports call the buffer, after its definition */
   CAMEO_OP_WORK = 92, /* ra, rb: doubles: arithmetic operations, and bytes read and written, of the
                          next LAUNCH, for profiles */
-  CAMEO_OP_TAP = 97,  /* tap index, b value, rank, r...: the value is there, and the caller may look
-                         at it; it need not live beyond this step */
+  CAMEO_OP_TAP = 97, /* tap index, b value, count, r...: the value is there, and the caller may look
+                         at it; it need not live beyond this step. Its sizes come first, then, since
+                         version 5, the numbers of the trips around it, outer loops first */
   CAMEO_OP_FETCH = 98, /* b buffer, dtype, r first element, count, rd...: reads so many neighbouring
                           elements of device memory, converted as LOAD does, once all that was put
                           down before is done; ends a segment. Types have a byte or more. Since

@@ -12,6 +12,7 @@
 #include "dialects/onnx/Onnx.h"
 #include "dialects/onnx/Schema.h"
 #include "dialects/rt/Rt.h"
+#include "passes/graph/Bodies.h"
 #include "passes/precision/Policy.h"
 #include "passes/precision/RecordedRanges.h"
 
@@ -285,9 +286,9 @@ static FailureOr<TappedModel> compileToRun(Compiler &compiler, const RunOptions 
   if (failed(compiler.runTo(Stage::Precision)))
     return failure();
   TappedModel model;
-  auto function = *compiler.module().getOps<func::FuncOp>().begin();
-  for (unsigned i = 0; i < function.getNumResults(); ++i)
-    model.values += bool(function.getResultAttr(i, rt::kTapAttr));
+  for (func::FuncOp function : modelFunctions(compiler.module()))
+    for (unsigned i = 0; i < function.getNumResults(); ++i)
+      model.values += bool(function.getResultAttr(i, rt::kTapAttr));
   if (failed(compiler.runTo(Stage::Host)) || failed(compiler.emit()))
     return failure();
   llvm::Expected<std::unique_ptr<Runner>> runner = Runner::create(compiler.artefact(), options);

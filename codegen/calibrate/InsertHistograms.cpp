@@ -74,6 +74,7 @@ private:
     return b.getDictionaryAttr(
         {b.getNamedAttr(onnx::kNameAttr, b.getStringAttr(name)),
          b.getNamedAttr(onnx::kDimsAttr, b.getI64ArrayAttr({MagnitudeWords::kSize})),
+         b.getNamedAttr(rt::kCountsAttr, b.getUnitAttr()),
          b.getNamedAttr(rt::kTapAttr, b.getUnitAttr())});
   }
 

@@ -475,10 +475,16 @@ LogicalResult PlanEmitter::emit(Operation &op) {
   } else if (auto write = dyn_cast<rt::WriteOp>(op)) {
     return emitWrite(write);
   } else if (auto tap = dyn_cast<rt::TapOp>(op)) {
-    SmallVector<uint32_t> words = {low(tap.getNumber()), buffers.lookup(tap.getValue()),
-                                   low(tap.getSizes().size())};
+    SmallVector<uint32_t> sizes, trips;
     for (Value size : tap.getSizes())
-      words.push_back(scalars.get(size));
+      sizes.push_back(scalars.get(size));
+    for (auto loop = tap->getParentOfType<rt::RepeatOp>(); loop;
+         loop = loop->getParentOfType<rt::RepeatOp>())
+      trips.insert(trips.begin(), scalars.get(loop.getBody().getArgument(0)));
+    SmallVector<uint32_t> words = {low(tap.getNumber()), buffers.lookup(tap.getValue()),
+                                   low(sizes.size() + trips.size())};
+    llvm::append_range(words, sizes);
+    llvm::append_range(words, trips);
     plan.op(CAMEO_OP_TAP, words);
   } else if (auto fetch = dyn_cast<rt::FetchOp>(op)) {
     return emitFetch(fetch);

@@ -10,7 +10,8 @@ using namespace mlir;
 
 namespace cameo::onnx {
 
-/// The function takes values of such types; its results are for those of the op behind the first `own`.
+/// The function takes values of such types; its results are for those of the op behind the first `own`, and named ones
+/// behind these for who watches a run.
 static LogicalResult verifyCallee(Operation *op, SymbolTableCollection &symbols,
                                   FlatSymbolRefAttr name, TypeRange given, unsigned own) {
   auto callee = symbols.lookupNearestSymbolFrom<func::FuncOp>(op, name);
@@ -21,7 +22,10 @@ static LogicalResult verifyCallee(Operation *op, SymbolTableCollection &symbols,
       failed(verifyCompatibleShapes(TypeRange(type.getInputs()), given)))
     return op->emitOpError() << "calls " << name << " with " << given << ", which takes "
                              << type.getInputs();
-  if (type.getNumResults() != own + op->getNumResults())
+  unsigned results = type.getNumResults();
+  while (results > own + op->getNumResults() && callee.getResultAttr(results - 1, kNameAttr))
+    --results;
+  if (results != own + op->getNumResults())
     return op->emitOpError() << "has " << op->getNumResults() << " results, and " << name
                              << " gives " << type.getNumResults();
   return success();

@@ -154,7 +154,8 @@ std::unique_ptr<Region> Importer::importSubgraph(const GraphProto &graph, Frame 
         problem(loc, "the input '" + input.name() +
                          "' of a subgraph: " + llvm::toString(known.takeError()));
     }
-    define(input.name(), block->addArgument(type, loc), frame, loc);
+    Location named = NameLoc::get(builder.getStringAttr(frame.prefix + input.name()), loc);
+    define(input.name(), block->addArgument(type, named), frame, loc);
   }
   importNodes(graph.node(), frame);
   SmallVector<Value> outputs;

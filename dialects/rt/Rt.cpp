@@ -48,14 +48,15 @@ void RtDialect::initialize() {
 LogicalResult RtDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   if (attribute.getName() == kLedgerAttr)
     return verifyLedger(op, attribute.getValue());
-  return verifyDeclared<TapAttrHelper, LedgerAttrHelper, InPlaceAttrHelper, InputsAttrHelper,
-                        OutputsAttrHelper, TapsAttrHelper, MemoryAttrHelper, ShapesAttrHelper,
-                        ChannelsLastAttrHelper, CandidateAttrHelper>(op, attribute);
+  return verifyDeclared<TapAttrHelper, CountsAttrHelper, LedgerAttrHelper, InPlaceAttrHelper,
+                        InputsAttrHelper, OutputsAttrHelper, TapsAttrHelper, MemoryAttrHelper,
+                        ShapesAttrHelper, ChannelsLastAttrHelper, CandidateAttrHelper>(op,
+                                                                                       attribute);
 }
 
 LogicalResult RtDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned,
                                                      NamedAttribute attribute) {
-  return verifyDeclared<TapAttrHelper>(op, attribute);
+  return verifyDeclared<TapAttrHelper, CountsAttrHelper>(op, attribute);
 }
 
 //===-- Targets -----------------------------------------------------------------------------===//

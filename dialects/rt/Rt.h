@@ -18,7 +18,9 @@
 #include "dialects/rt/RtEnums.h.inc"
 
 namespace cameo::rt {
-/// On a result of an entry function: it is not an output, but a value that a run shows on its way.
+/// On a result that is a tap, and on the step that it becomes: kernels have counted another one's elements.
+inline constexpr llvm::StringLiteral kCountsAttr = RtDialect::CountsAttrHelper::getNameStr();
+/// On a result of a function: it is not an output, but a value that a run shows on its way.
 inline constexpr llvm::StringLiteral kTapAttr = RtDialect::TapAttrHelper::getNameStr();
 } // namespace cameo::rt
 

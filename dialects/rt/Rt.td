@@ -32,9 +32,10 @@ def Rt_Dialect : Dialect {
   let hasOperationAttrVerify = 1;
   let hasRegionResultAttrVerify = 1;
   let discardableAttrs = (ins
-    // Of a result of an entry function: it is not an output, but a value that a run shows on
-    // its way.
+    // Of a result of a function: it is not an output, but a value that a run shows on its way.
     "::mlir::UnitAttr":$tap,
+    // Of such a result, and of `rt.tap`: it is what kernels have counted of another one's elements.
+    "::mlir::UnitAttr":$counts,
     // Of modules, variants and functions: what passes decided.
     "::mlir::ArrayAttr":$ledger,
     // Of a launch: positions of operands, of one that it writes and of one that it only reads,
@@ -489,7 +490,9 @@ def Rt_TapOp : Rt_Op<"tap"> {
   let description = [{
     The value is one of the entry point's taps, by number. It need not live beyond this step. As a
     buffer it comes with its sizes, which a tensor has itself. Up to stage `host` taps are results of
-    the entry function with the attribute `rt.tap`; `cameo-plan-buffers` makes these of them.
+    functions with the attribute `rt.tap`; `cameo-replace-calls` makes these of those of bodies, with the
+    attributes of the results, `cameo-plan-buffers` of the others. In the part of a `rt.repeat` the value is
+    shown in each trip, with the trip's number.
     ```mlir
     rt.tap 0 = %b sizes(%n, %c64) : !rt.buffer
     ```

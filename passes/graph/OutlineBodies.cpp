@@ -37,6 +37,12 @@ static StringAttr nameOfValue(Value value) {
   return StringAttr::get(value.getContext(), name.value_or(""));
 }
 
+/// The name that the model has for a graph's argument; null without one.
+static StringAttr ownName(BlockArgument argument) {
+  auto named = dyn_cast<NameLoc>(argument.getLoc());
+  return named ? named.getName() : StringAttr();
+}
+
 //===-- Functions -----------------------------------------------------------------------------===//
 
 /// The values around graphs that they read. Constants are none of them, nor are numbers that the host makes of sizes:
@@ -283,8 +289,13 @@ std::string ControlFlow::describeLoop(LoopCall &call) {
                                               : "it goes through a sequence or an optional";
     call.formals.push_back(*formal);
   }
-  for (unsigned i = 0; i < call.carried; ++i)
+  unsigned first = loop ? 2 : 0; // in front of what is carried, in the graph
+  for (unsigned i = 0; i < call.carried; ++i) {
     call.open.emplace_back(call.formals[1 + i].sizes.size());
+    // It is another value in each trip, and not the one that the loop is given.
+    if (StringAttr own = ownName(op->getRegion(0).getArgument(first + i)))
+      call.formals[1 + i].name = own;
+  }
   for (size_t i = call.carried + 1; scan && i < call.given; ++i) {
     auto sizeAt = [&](size_t number) {
       const onnx::Sizes &sizes = call.formals[1 + number].sizes;
@@ -342,8 +353,10 @@ void ControlFlow::mapArguments(const LoopCall &call, IRMapping &map) {
       at = expander.emit("Sub", {expander.emit("Sub", {sizeOf(expander, scanned, axis),
                                                        expander.table({}, ArrayRef<int64_t>{1})}),
                                  trip});
-    map.map(graph.getArgument(number),
-            expander.emit("Gather", {scanned, at}, {expander.with("axis", axis)}));
+    Value entry = expander.emit("Gather", {scanned, at}, {expander.with("axis", axis)});
+    if (StringAttr own = ownName(graph.getArgument(number)))
+      entry.getDefiningOp()->setLoc(NameLoc::get(own, entry.getLoc()));
+    map.map(graph.getArgument(number), entry);
   }
 }
 

@@ -4,10 +4,13 @@
 //   %1 = onnx.Exp(%0)                ==>  %1 = onnx.Exp(%0)
 //   return %1                             return %1, %0   // {onnx.name = "relu", rt.tap}
 //
+// Of bodies the same, behind what they give their caller. What they capture is shown there.
+//
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/onnx/shape/NodeText.h"
 #include "dialects/rt/Rt.h"
 #include "passes/Statistics.h"
+#include "passes/graph/Bodies.h"
 #include "passes/graph/Graph.h"
 #include "passes/precision/RecordedRanges.h"
 
@@ -86,27 +89,34 @@ struct PlaceTaps : impl::PlaceTapsBase<PlaceTaps> {
   using PlaceTapsBase::PlaceTapsBase;
 
   void runOnOperation() override {
-    func::FuncOp function = getOperation();
-    // A graph that a run takes or repeats has no results of the model.
-    if (function.isPrivate())
-      return;
-    for (unsigned i = 0; i < function.getNumResults(); ++i)
-      if (function.getResultAttr(i, rt::kTapAttr))
-        return;
+    SmallVector<func::FuncOp> functions = modelFunctions(getOperation());
+    for (func::FuncOp function : functions)
+      for (unsigned i = 0; i < function.getNumResults(); ++i)
+        if (function.getResultAttr(i, rt::kTapAttr))
+          return;
     if (failed(readPatterns()))
       return signalPassFailure();
-    readTensors(function);
-    SmallVector<NamedValue> taps = valuesOf(function);
-    llvm::erase_if(taps, [&](const NamedValue &value) { return !isWanted(value); });
-    if (failed(checkPatterns()))
+    for (func::FuncOp function : functions)
+      readTensors(function);
+    llvm::DenseMap<Operation *, Operation *> callers = callersOf(getOperation());
+    SmallVector<SmallVector<NamedValue>> taps;
+    for (func::FuncOp function : functions) {
+      SmallVector<NamedValue> &wanted = taps.emplace_back(valuesOf(function, callers));
+      llvm::erase_if(wanted, [&](const NamedValue &value) { return !isWanted(value); });
+    }
+    if (!functions.empty() && failed(checkPatterns()))
       return signalPassFailure();
-    place(function, taps);
-    function->removeAttr(onnx::kTensorsAttr);
+    for (auto [function, wanted] : llvm::zip(functions, taps)) {
+      place(function, wanted);
+      function->removeAttr(onnx::kTensorsAttr);
+    }
   }
 
 private:
   LogicalResult fail(const Twine &what) {
-    return emitError(getOperation().getLoc()) << "--tap: " << what;
+    auto functions = getOperation().getOps<func::FuncOp>();
+    return emitError(functions.empty() ? getOperation().getLoc() : (*functions.begin()).getLoc())
+           << "--tap: " << what;
   }
 
   LogicalResult readPatterns() {
@@ -121,8 +131,19 @@ private:
     return success();
   }
 
+  /// The arguments of a function that are values of their own: not what a body captures, nor the number of a trip.
+  static ArrayRef<BlockArgument>
+  ownArguments(func::FuncOp function, const llvm::DenseMap<Operation *, Operation *> &callers) {
+    Operation *caller = callers.lookup(function);
+    if (!caller)
+      return function.getArguments();
+    auto loop = dyn_cast<onnx::CallLoopOp>(caller);
+    return loop ? function.getArguments().slice(1, loop.getCarried()) : ArrayRef<BlockArgument>();
+  }
+
   /// In order of computation; of one name, the last value.
-  static SmallVector<NamedValue> valuesOf(func::FuncOp function) {
+  static SmallVector<NamedValue> valuesOf(func::FuncOp function,
+                                          const llvm::DenseMap<Operation *, Operation *> &callers) {
     SmallVector<NamedValue> values;
     llvm::StringMap<size_t> last;
     auto add = [&](Value value) {
@@ -135,7 +156,7 @@ private:
       known->second = values.size();
       values.push_back({std::move(name), value});
     };
-    for (BlockArgument argument : function.getArguments())
+    for (BlockArgument argument : ownArguments(function, callers))
       add(argument);
     for (Operation &op : function.getBody().front())
       for (Value result : op.getResults())

@@ -7,6 +7,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/host/BufferPlanner.h"
 
+#include "passes/host/Taps.h"
+
 #include "runtime/mutant.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -17,7 +19,8 @@ using namespace cameo;
 LogicalResult BufferPlanner::run() {
   if (!function.getBody().hasOneBlock())
     return function.emitError("an entry function needs exactly one block to become a plan");
-  takeTaps();
+  numberTaps(function);
+  describeTaps();
   builder.setInsertionPointToStart(&block);
   if (failed(collect()))
     return failure();
@@ -304,31 +307,24 @@ SmallVector<int64_t> BufferPlanner::pairsInPlace(rt::LaunchOp launch, ArrayRef<i
   return result;
 }
 
-/// Results that are taps become steps right behind what computes them: their memory is free again
-/// after that.
-void BufferPlanner::takeTaps() {
-  auto end = cast<func::ReturnOp>(block.getTerminator());
-  llvm::BitVector tapped(function.getNumResults());
-  for (unsigned i = 0; i < function.getNumResults(); ++i)
-    tapped[i] = bool(function.getResultAttr(i, rt::kTapAttr));
-  // Those of one operation follow it in their order.
-  for (int i = tapped.find_last(), number = tapped.count(); i >= 0; i = tapped.find_prev(i)) {
-    Value value = end.getOperand(i);
-    builder.setInsertionPointAfterValue(value);
-    builder.create<rt::TapOp>(end->getLoc(), --number, value, ValueRange());
-  }
-  for (unsigned i : tapped.set_bits()) {
-    auto type = cast<RankedTensorType>(function.getResultTypes()[i]);
-    taps.push_back(
-        describe("tap" + std::to_string(taps.size()), function.getResultAttrDict(i), type, false));
-    tapSizes.emplace_back();
-    // Of elements that share bytes the tensor has the bytes.
-    if (auto shape = function.getResultAttrOfType<DenseI64ArrayAttr>(i, onnx::kShapeAttr))
-      for (int64_t size : shape.asArrayRef())
-        tapSizes.back().push_back(constant(size));
-  }
-  end->eraseOperands(tapped);
-  function.eraseResults(tapped);
+/// Taps are steps, of this block and of regions.
+void BufferPlanner::describeTaps() {
+  SmallVector<rt::TapOp> found;
+  block.walk([&](rt::TapOp tap) { found.push_back(tap); });
+  llvm::sort(found, [](rt::TapOp a, rt::TapOp b) { return a.getNumber() < b.getNumber(); });
+  for (rt::TapOp tap : found)
+    addTap(tap->getDiscardableAttrDictionary(), tap.getValue().getType());
+}
+
+void BufferPlanner::addTap(DictionaryAttr attributes, Type type) {
+  taps.push_back(describe("tap" + std::to_string(taps.size()), attributes,
+                          cast<RankedTensorType>(type), false));
+  tapSizes.emplace_back();
+  // Of elements that share bytes the tensor has the bytes.
+  if (auto shape =
+          attributes ? attributes.getAs<DenseI64ArrayAttr>(onnx::kShapeAttr) : DenseI64ArrayAttr())
+    for (int64_t size : shape.asArrayRef())
+      tapSizes.back().push_back(constant(size));
 }
 
 LogicalResult BufferPlanner::collectTap(rt::TapOp tap) {

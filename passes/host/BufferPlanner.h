@@ -104,7 +104,8 @@ private:
   std::optional<int64_t> growingDim(unsigned input, unsigned output);
   void updateInPlace(unsigned input, mlir::Value result);
   bool mayUpdate(unsigned from, unsigned to);
-  void takeTaps();
+  void describeTaps();
+  void addTap(mlir::DictionaryAttr attributes, mlir::Type type);
   llvm::LogicalResult collectTap(rt::TapOp tap);
   llvm::LogicalResult collectFetch(rt::FetchOp fetch);
   llvm::LogicalResult collectBlock(mlir::Block &block);

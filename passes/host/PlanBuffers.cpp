@@ -28,8 +28,10 @@ struct PlanBuffers : cameo::impl::PlanBuffersBase<PlanBuffers> {
     // Here and not at the end of the stage, because only here is it known which tensor a launch
     // reads: a plan has buffers, which hold one after the other.
     std::optional<PlannedValues> values;
-    if (function.getBody().hasOneBlock())
+    if (function.getBody().hasOneBlock()) {
+      numberTaps(function);
       values.emplace(function);
+    }
     if (failed(BufferPlanner(function).run()) || failed(values->verify(function)))
       return signalPassFailure();
     record(function, allowed);

@@ -8,6 +8,8 @@
 //     rt.yield %true, %next : i1, tensor<4xf32>
 //   } -> tensor<4xf32>
 //
+// What a function shows (`rt.tap`) becomes a step of the region, with the attributes that the result has.
+//
 // A number that a function reads of its arguments on the host is what the caller has put there, where that is known, else an
 // input of the model, else fetched.
 //
@@ -15,6 +17,7 @@
 #include "dialects/rt/Ledger.h"
 #include "passes/Passes.h"
 #include "passes/Statistics.h"
+#include "passes/host/Taps.h"
 
 using namespace mlir;
 
@@ -50,7 +53,10 @@ private:
 } // namespace
 
 func::FuncOp Inliner::calleeOf(Operation *op, FlatSymbolRefAttr name) {
-  return SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(op, name);
+  auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(op, name);
+  if (callee)
+    takeTaps(callee);
+  return callee;
 }
 
 /// The value in the shape that the function knows of it.

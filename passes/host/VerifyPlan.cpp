@@ -232,8 +232,9 @@ PlannedValues::PlannedValues(func::FuncOp function) {
             function.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), onnx::kStateAttr))
       outputOf[argument.getArgNumber()] = state.getInt();
   }
+  block.walk([&](rt::TapOp) { taps.push_back(kNothing); });
   addBlock(block);
-  addReturn(function, cast<func::ReturnOp>(block.getTerminator()));
+  addReturn(cast<func::ReturnOp>(block.getTerminator()));
   contents.clear();
 }
 
@@ -291,6 +292,8 @@ void PlannedValues::add(Operation &op) {
     contents[from] = {scalars.back()};
   } else if (auto fetch = dyn_cast<rt::FetchOp>(op)) {
     fetched.push_back(contents.lookup(fetch.getSource()).value);
+  } else if (auto tap = dyn_cast<rt::TapOp>(op)) {
+    taps[tap.getNumber()] = contents.lookup(tap.getValue()).value;
   } else if (auto storage = dyn_cast<rt::StorageOp>(op)) {
     contents[storage] = {storage.getState() ? inputs[*storage.getState()] : newValue(op.getLoc()),
                          true};
@@ -327,10 +330,9 @@ void PlannedValues::addLaunch(rt::LaunchOp launch) {
   }
 }
 
-void PlannedValues::addReturn(func::FuncOp function, func::ReturnOp end) {
-  for (auto [i, operand] : llvm::enumerate(end.getOperands()))
-    (function.getResultAttr(i, rt::kTapAttr) ? taps : outputs)
-        .push_back(contents.lookup(operand).value);
+void PlannedValues::addReturn(func::ReturnOp end) {
+  for (Value operand : end.getOperands())
+    outputs.push_back(contents.lookup(operand).value);
 }
 
 std::string PlannedValues::nameOf(int value) const {

@@ -55,16 +55,17 @@ private:
   void hand(mlir::Value tensor) { handed.push_back(contents.lookup(tensor).value); }
   /// A new value, which a region is given or gives.
   void receive(mlir::Value tensor);
-  void addReturn(mlir::func::FuncOp function, mlir::func::ReturnOp end);
+  void addReturn(mlir::func::ReturnOp end);
   std::string nameOf(int value) const;
 
   std::vector<mlir::Location> names; // by value
   llvm::DenseMap<mlir::Value, Content> contents;
   llvm::DenseMap<mlir::Attribute, int> constants; // by symbol
   std::vector<Launch> launches;                   // in their order
-  llvm::SmallVector<int> inputs, outputs, taps, scalars, fetched;
+  llvm::SmallVector<int> inputs, outputs, scalars, fetched;
+  llvm::SmallVector<int> taps;   // by their numbers
   llvm::SmallDenseMap<unsigned, unsigned> outputOf; // that inputs become after each run
-  llvm::SmallVector<int> handed;                    // over borders of regions, in order
+  llvm::SmallVector<int> handed; // over borders of regions, in order
 
   class Run;
 };

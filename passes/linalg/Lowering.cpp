@@ -178,9 +178,10 @@ LogicalResult Lowering::lowerReturn(Operation *end, SmallVectorImpl<Value> &resu
   if (how.kind == Called::Never)
     return success();
   bool isBody = how.kind == Called::AsBody;
-  for (Value result : isBody ? end->getOperands().slice(1, how.carried) : end->getOperands())
-    for (OpFoldResult size : *shapes.find(result))
-      results.push_back(plan.value(size));
+  for (auto [i, result] : llvm::enumerate(end->getOperands()))
+    if (isBody ? i >= 1 && i <= how.carried : !function.getResultAttr(i, rt::kTapAttr))
+      for (OpFoldResult size : Sizes(*shapes.find(result)))
+        results.push_back(plan.value(size));
   if (!isBody)
     return success();
   FailureOr<OpFoldResult> goesOn = shapes.host.number(end, 0);

@@ -147,15 +147,15 @@ def LowerPrecision : Pass<"cameo-lower-precision", "::mlir::func::FuncOp"> {
   ];
 }
 
-def PlaceTaps : Pass<"cameo-place-taps", "::mlir::func::FuncOp"> {
+def PlaceTaps : Pass<"cameo-place-taps", "::mlir::ModuleOp"> {
   let summary = "place taps on intermediate values";
   let description = [{
     Makes values that match a pattern further results of the function, marked with `rt.tap`: they are
     stored for who watches a run, besides the outputs. A pattern matches values by name (an input's; a
     node's for its first result, `name:1` for the second; or what `onnx.tensors` of the function says
     that the model's file calls one), and nodes by name or operator. Constants cannot be tapped. Where several steps of one node have its name, the last one has the value; a cast
-    between floats behind it is none of them, so the value is as it is stored. A function that has
-    taps stays as it is.
+    between floats behind it is none of them, so the value is as it is stored. Values in bodies are results of these,
+    behind those that the caller takes. A model that has taps stays as it is.
 
     ```mlir
     func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {

@@ -165,7 +165,8 @@ class Context:
         self._handle.reset_states()
 
     def set_taps(self, callback: Callable[[str, Array], Array | None] | None) -> None:
-        """Calls `callback(name, array)` for each tapped value of the runs to come, in order. An array that it returns
+        """Calls `callback(name, array)` for each tapped value of the runs to come, in order; in a loop the name ends in
+        the trip's number, `step#2`, or in those of all loops around it, `step#0.2`. An array that it returns
         is written over the value, where it returns None the value stays; an exception ends the run. None ends it.
         Models are compiled with taps=..."""
         if callback is not None and not callable(callback):

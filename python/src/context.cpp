@@ -408,7 +408,10 @@ cameo_status Context::showTap(const cameo_tap &tap) {
     nb::object value = makeNumpy(tap.dtype, shape);
     Array array = Array::of(value, Array::Access::Write, what);
     array.copyFrom(static_cast<const char *>(tap.data));
-    nb::object answer = tapCallback(nb::str(tap.name), value);
+    std::string name = tap.name;
+    for (uint32_t i = 0; i < tap.trip_count; ++i)
+      name += (i ? "." : "#") + std::to_string(tap.trips[i]);
+    nb::object answer = tapCallback(nb::str(name.c_str()), value);
     if (answer.is_none())
       return CAMEO_STATUS_OK;
     Array changed = Array::of(answer, Array::Access::Read, what);

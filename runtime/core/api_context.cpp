@@ -288,6 +288,8 @@ cameo_status cameo_context_set_taps(cameo_context *context, cameo_memory memory,
       shown.data =
           memory == CAMEO_MEMORY_HOST ? value.data : reinterpret_cast<void *>(value.memory);
       shown.bytes = value.bytes;
+      shown.trips = value.trips.data();
+      shown.trip_count = uint32_t(value.trips.size());
       cameo_status status = callback(user, &shown);
       return status == CAMEO_STATUS_OK ? Status()
                                        : failure(Code(status), "the callback ended the run");

@@ -58,10 +58,10 @@ struct LaunchTiming {
 
 // A tapped value, as long as the call lasts that it is given to.
 struct TapValue {
-  uint32_t tap; // index among the plan's
-  const Shape &shape;
-  const void *data; // host memory, or null where the value was wanted on the device
-  DevicePtr memory; // where it is there; nothing of the run is under way
+  uint32_t tap;               // index among the plan's
+  const Shape &shape, &trips; // trips: numbers of those around it, outer loops first
+  const void *data;           // host memory, or null where the value was wanted on the device
+  DevicePtr memory;           // where it is there; nothing of the run is under way
   uint64_t bytes;
 };
 using TapCallback = std::function<Status(const TapValue &)>;

@@ -647,10 +647,10 @@ Status Interpreter::write(const uint32_t *o) {
 
 Status Interpreter::tap(const uint32_t *o) {
   const PlanTensor &tensor = plan.taps()[o[0]];
-  TapStep step{o[0], {}, {}, 0};
+  TapStep step{o[0], {}, {}, {}, 0};
   CAMEO_RETURN_IF_ERROR(place(o[1], step.source));
   for (uint32_t i = 0; i < o[2]; ++i)
-    step.shape.push_back(registers[o[3 + i]]);
+    (i < tensor.dims.size() ? step.shape : step.trips).push_back(registers[o[3 + i]]);
   if (Status status = tensorBytes(step.shape, tensor.dtype, step.bytes); !status.ok())
     return failure(Code::OutOfRange, "tap '%s' would be %s: %s", tensor.name,
                    formatType(step.shape, tensor.dtype).c_str(), status.message().c_str());

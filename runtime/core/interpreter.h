@@ -107,6 +107,7 @@ struct TapStep {
   uint32_t tap; // index among the plan's
   Place source;
   Shape shape;
+  Shape trips; // numbers of those around it, outer loops first
   uint64_t bytes;
 };
 

@@ -422,7 +422,7 @@ Status Context::shapeOutputs(const Prepared &segment) {
 
 // The next step may write over the value: it is looked at before that is enqueued.
 Status Context::showTap(const TapStep &tap, DevicePtr memory) {
-  TapValue value{tap.tap, tap.shape, nullptr, memory, tap.bytes};
+  TapValue value{tap.tap, tap.shape, tap.trips, nullptr, memory, tap.bytes};
   if (tapsOnHost) {
     CAMEO_RETURN_IF_ERROR(growStaging(tapStaging, std::max<uint64_t>(tap.bytes, 1)));
     if (tap.bytes)

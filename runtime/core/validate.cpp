@@ -168,7 +168,7 @@ Status Plan::validateMeaning(const CodeInstruction &instruction, uint64_t weight
       return bad(at, "sizes of an output:", tail, outputList[operands[0]].dims.size());
     return {};
   case CAMEO_OP_TAP:
-    if (tail != tapList[operands[0]].dims.size())
+    if (tail < tapList[operands[0]].dims.size())
       return bad(at, "sizes of a tap:", tail, tapList[operands[0]].dims.size());
     return {};
   case CAMEO_OP_CAPACITY:

@@ -23,7 +23,15 @@ std::string fileName(const char *name) {
     std::snprintf(code, sizeof code, "%%%02X", unsigned(static_cast<unsigned char>(*c)));
     result += code;
   }
-  return result + ".npy";
+  return result;
+}
+
+// "#2" in the third trip of a loop, "#0.2" in that of one in another's first trip.
+std::string tripText(const runtime::Shape &trips) {
+  std::string text;
+  for (int64_t trip : trips)
+    text += (text.empty() ? "#" : ".") + std::to_string(trip);
+  return text;
 }
 
 Status writeTap(const std::string &folder, const runtime::PlanTensor &tap,
@@ -35,7 +43,7 @@ Status writeTap(const std::string &folder, const runtime::PlanTensor &tap,
   tensor.data.assign(first, first + value.bytes);
   std::vector<uint8_t> bytes;
   CAMEO_RETURN_IF_ERROR(formatNpy(tensor, bytes));
-  return writeFile(folder + "/" + fileName(tap.name), bytes);
+  return writeFile(folder + "/" + fileName(tap.name) + tripText(value.trips) + ".npy", bytes);
 }
 
 } // namespace

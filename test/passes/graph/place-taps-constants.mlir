@@ -1,4 +1,4 @@
-// RUN: cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-place-taps{values=*}))' | FileCheck %s
+// RUN: cameo-opt %s --pass-pipeline='builtin.module(cameo-place-taps{values=*})' | FileCheck %s
 
 // Weights that are stored as integers are the same in every run.
 // CHECK-LABEL: func @stored_weights

@@ -1,5 +1,5 @@
-// RUN: not %cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-place-taps{values=[a}))' 2>&1 | FileCheck %s --check-prefix=PATTERN
-// RUN: %cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-place-taps))' | FileCheck %s
+// RUN: not %cameo-opt %s --pass-pipeline='builtin.module(cameo-place-taps{values=[a})' 2>&1 | FileCheck %s --check-prefix=PATTERN
+// RUN: %cameo-opt %s --pass-pipeline='builtin.module(cameo-place-taps)' | FileCheck %s
 
 // PATTERN: error: --tap: '[a' is not a pattern: invalid glob pattern
 // CHECK: func.func @main(%{{.*}}: tensor<4xf32>) -> tensor<4xf32> {

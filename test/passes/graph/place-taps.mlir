@@ -1,5 +1,5 @@
-// RUN: %cameo-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(func.func(cameo-place-taps{values=conv;Relu;x;spl*;shared}))' | FileCheck %s
-// RUN: %cameo-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(func.func(cameo-place-taps{values=conv;Relu;x;spl*;shared},cameo-place-taps{values=*}))' | FileCheck %s
+// RUN: %cameo-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(cameo-place-taps{values=conv;Relu;x;spl*;shared})' | FileCheck %s
+// RUN: %cameo-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(cameo-place-taps{values=conv;Relu;x;spl*;shared},cameo-place-taps{values=*})' | FileCheck %s
 
 // Names of inputs, of nodes, of further results; operators. What has taps gets no more of them.
 // CHECK-LABEL: func.func @named

@@ -92,3 +92,28 @@ rt.variant @others target "sm_80" {
     return %w, %s, %e : tensor<4xf32>, tensor<2xi64>, tensor<0xf32>
   }
 }
+
+// -----
+
+// Taps of regions come behind those of the function, and what counts elements behind all others.
+rt.variant @trips target "sm_80" {
+  // CHECK-LABEL: func.func @Trips()
+  // CHECK-SAME: rt.taps = [{dims = [4], element = f32, name = "x"}, {dims = [4], element = f32, name = "h"}, {dims = [2], element = i32, name = "x (magnitudes)"}]
+  func.func @Trips(%x: tensor<4xf32> {onnx.name = "x"})
+      -> (tensor<4xf32>, tensor<4xf32> {onnx.name = "x", rt.tap}, tensor<2xi32> {onnx.name = "x (magnitudes)", rt.counts, rt.tap}) {
+    %c1 = arith.constant 1 : index
+    %true = arith.constant true
+    // CHECK: rt.tap 2
+    %s = rt.from_scalars %c1, %c1 : index, index -> tensor<2xi32>
+    // CHECK: rt.repeat
+    %trips, %y = rt.repeat count %c1 carries(%x : tensor<4xf32>) unconditional {
+    ^bb0(%i: index, %h: tensor<4xf32>):
+      // CHECK: rt.tap 1
+      rt.tap 0 = %h {onnx.name = "h"} : tensor<4xf32>
+      %e = tensor.empty() : tensor<4xf32>
+      %l = rt.launch @k::@k grid(%c1, %c1, %c1) args(%h, %e : tensor<4xf32>, tensor<4xf32>) writes [1] -> tensor<4xf32>
+      rt.yield %true, %l : i1, tensor<4xf32>
+    } -> tensor<4xf32>
+    return %y, %x, %s : tensor<4xf32>, tensor<4xf32>, tensor<2xi32>
+  }
+}

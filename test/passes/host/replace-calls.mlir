@@ -92,3 +92,31 @@ rt.variant @sm_80 target "sm_80" {
     return %x : tensor<1xi8>
   }
 }
+
+// -----
+
+// What a body shows is a step of it, where it is computed, and has the attributes of the result.
+// CHECK-LABEL: func.func @main
+// CHECK: rt.repeat
+// CHECK-NEXT: ^bb0(%{{.*}}: index{{.*}}, %[[H:.*]]: tensor<4xf32>
+// CHECK: rt.tap 0 = %[[H]] {onnx.name = "h"} : tensor<4xf32>
+// CHECK: %[[L:.*]] = rt.launch
+// CHECK-NEXT: rt.tap 1 = %[[L]] {onnx.name = "add"} : tensor<4xf32>
+// CHECK: rt.yield %{{.*}}, %[[L]] : i1, tensor<4xf32>
+rt.variant @sm_80 target "sm_80" {
+  func.func @main(%x: tensor<4xf32>, %k: index) -> tensor<4xf32> {
+    %trips, %y = rt.loop @main.body count %k carries(%x : tensor<4xf32>) reads() unconditional -> tensor<4xf32>
+    return %y : tensor<4xf32>
+  }
+  func.func private @main.body(%i: tensor<i64> {onnx.type = i64}, %h: tensor<4xf32>) -> (i1, tensor<4xf32>, tensor<4xf32> {onnx.name = "h", rt.tap}, tensor<4xf32> {onnx.name = "add", rt.tap}, index) {
+    %one = arith.constant 1 : index
+    %four = arith.constant 4 : index
+    %true = arith.constant true
+    %e = tensor.empty() : tensor<4xf32>
+    %y = rt.launch @k::@k grid(%one, %one, %one) args(%h, %e : tensor<4xf32>, tensor<4xf32>) writes [1] -> tensor<4xf32>
+    return %true, %y, %h, %y, %four : i1, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, index
+  }
+  gpu.module @k {
+    llvm.func @k(%arg0: !llvm.ptr<1>, %arg1: !llvm.ptr<1>)
+  }
+}
