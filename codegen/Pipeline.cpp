@@ -64,33 +64,33 @@ static void populateNormalized(OpPassManager &passes, const PipelineOptions &opt
   passes.addPass(createAssignBodyNames());
 }
 
-void cameo::populateRanges(OpPassManager &functions, const PrecisionOptions &precision) {
+void cameo::populateRanges(OpPassManager &passes, const PrecisionOptions &precision) {
   if (precision.recorded)
-    functions.addPass(createAttachRanges(precision.recorded, precision.model));
+    passes.addPass(createAttachRanges(precision.recorded, precision.model));
   else if (!precision.ranges.empty())
-    functions.addPass(createAttachRanges({precision.ranges, precision.model}));
+    passes.addPass(createAttachRanges({precision.ranges, precision.model}));
 }
 
-void cameo::populateQuantization(OpPassManager &functions, const PrecisionOptions &precision) {
+void cameo::populateQuantization(OpPassManager &passes, const PrecisionOptions &precision) {
   const std::optional<bool> &corrects = precision.correctsBiases;
-  functions.addPass(createInsertQuantization({precision.type, precision.nodes, precision.keptEnds,
-                                              precision.scalesChannels.value_or(true),
-                                              !corrects   ? "recorded"
-                                              : *corrects ? "on"
-                                                          : "off"}));
+  passes.addPass(createInsertQuantization({precision.type, precision.nodes, precision.keptEnds,
+                                           precision.scalesChannels.value_or(true),
+                                           !corrects   ? "recorded"
+                                           : *corrects ? "on"
+                                                       : "off"}));
 }
 
 static void populatePrecision(OpPassManager &passes, const PipelineOptions &options) {
-  OpPassManager &functions = passes.nest<func::FuncOp>();
   const PrecisionOptions &precision = options.precision;
-  // Before all that asks for them.
-  populateRanges(functions, precision);
+  // Before all that asks for them. What goes by options is of modules: a pattern is to match in one of the functions.
+  populateRanges(passes, precision);
   if (precision.isQuantized())
     // First: what is quantised here goes the way of what models quantise themselves.
-    populateQuantization(functions, precision);
+    populateQuantization(passes, precision);
   if (!precision.weights.empty())
     // Of what is left in floats.
-    functions.addPass(createInsertWeightQuantization({precision.weights, precision.weightBlock}));
+    passes.addPass(createInsertWeightQuantization({precision.weights, precision.weightBlock}));
+  OpPassManager &functions = passes.nest<func::FuncOp>();
   // Before products are looked at, because weights are multiplied as their transposes and reshapes
   // leave them.
   functions.addPass(createHoistQuantization());
@@ -100,7 +100,7 @@ static void populatePrecision(OpPassManager &passes, const PipelineOptions &opti
   // After everything that computes with weights, which are rounded here once, and after products
   // are all those of dequantised tensors that they can be, which have their types.
   if (precision.isAsked())
-    functions.addPass(createLowerPrecision({precision.type, precision.nodes, precision.io}));
+    passes.addPass(createLowerPrecision({precision.type, precision.nodes, precision.io}));
   // Last, so that graphs and types are what they are without taps, and values as they are stored.
   if (!options.taps.empty())
     passes.addPass(createPlaceTaps({options.taps}));

@@ -132,11 +132,11 @@ struct PipelineOptions {
 std::string insertedUpTo(Stage stage, const PipelineOptions &options);
 
 /// Adds the pass that attaches ranges to functions, where there are any.
-void populateRanges(mlir::OpPassManager &functions, const PrecisionOptions &precision);
+void populateRanges(mlir::OpPassManager &passes, const PrecisionOptions &precision);
 
 /// Adds the passes that quantise a graph at stage normalized with its ranges, for a pass manager on
 /// functions: those that stage precision begins with.
-void populateQuantization(mlir::OpPassManager &functions, const PrecisionOptions &precision);
+void populateQuantization(mlir::OpPassManager &passes, const PrecisionOptions &precision);
 
 /// Adds the passes that lead from the stage before `stage` to it, those inserted there, and what
 /// checks that the stage is reached, for a pass manager on modules.

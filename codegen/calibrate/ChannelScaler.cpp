@@ -6,6 +6,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/calibrate/ChannelScaler.h"
 
+#include "passes/graph/Bodies.h"
 #include "passes/precision/QuantizedValue.h"
 #include "passes/precision/RangesFile.h"
 
@@ -21,20 +22,22 @@ static constexpr int kMostExponent = 8;
 /// Factors are worth it where less than this of the noise is left, which is an estimate by greatest numbers.
 static constexpr double kWorth = 0.8;
 
-ChannelScaler::ChannelScaler(ModuleOp module, ArrayRef<TensorPort> taps)
-    : function(*module.getOps<func::FuncOp>().begin()),
-      paths(function, ChannelPaths::Names::Tapped) {
-  llvm::StringMap<unsigned> byName;
-  for (const ChannelPaths::Class &joined : paths.classes())
-    for (unsigned source : joined.sources)
-      byName[valueName(paths.sources()[source].value)] = source;
-  statistics.resize(paths.sources().size());
+ChannelScaler::ChannelScaler(ModuleOp module, ArrayRef<TensorPort> taps) {
+  llvm::StringMap<SourceOfGraph> byName;
+  for (func::FuncOp function : modelFunctions(module)) {
+    graphs.push_back(std::make_unique<Graph>(function));
+    Graph *graph = graphs.back().get();
+    for (const ChannelPaths::Class &joined : graph->paths.classes())
+      for (unsigned source : joined.sources)
+        byName[valueName(graph->paths.sources()[source].value)] = {graph, source};
+    graph->statistics.resize(graph->paths.sources().size());
+  }
   for (auto [tap, port] : llvm::enumerate(taps))
     if (auto found = byName.find(port.name);
         found != byName.end() && port.type == CAMEO_DTYPE_F32) {
-      sourceOfTap[tap] = found->second;
-      int64_t channels = paths.sources()[found->second].channels;
-      Statistics &of = statistics[found->second];
+      auto [graph, source] = sourceOfTap[tap] = found->second;
+      int64_t channels = graph->paths.sources()[source].channels;
+      Statistics &of = graph->statistics[source];
       for (std::vector<double> &greatest : of.greatest)
         greatest.assign(channels, 0.0);
       of.squares.assign(channels, 0.0);
@@ -60,9 +63,9 @@ static std::vector<double> greatestOf(ArrayRef<double> left, ArrayRef<double> ri
 }
 
 void ChannelScaler::add(const TappedValue &value) {
-  unsigned number = sourceOfTap.lookup(value.tap);
-  const ChannelPaths::Source &source = paths.sources()[number];
-  Statistics &of = statistics[number];
+  auto [graph, number] = sourceOfTap.lookup(value.tap);
+  const ChannelPaths::Source &source = graph->paths.sources()[number];
+  Statistics &of = graph->statistics[number];
   if (value.type != CAMEO_DTYPE_F32 || source.axis >= int64_t(value.shape.size()) ||
       value.shape[source.axis] != source.channels)
     return;
@@ -224,8 +227,8 @@ static_assert(kMostExponent <= RangesFile::kMostExponent, "what is written can b
 
 //===-- Choice --------------------------------------------------------------------------------===//
 
-void ChannelScaler::choose(const ChannelPaths::Class &joined,
-                           std::vector<ChannelExponents> &exponents) const {
+void ChannelScaler::Graph::choose(const ChannelPaths::Class &joined,
+                                  std::vector<ChannelExponents> &exponents) const {
   ClassChannels channels;
   llvm::DenseMap<unsigned, unsigned> firstOf; // by source
   for (unsigned source : joined.sources) {
@@ -265,23 +268,26 @@ void ChannelScaler::choose(const ChannelPaths::Class &joined,
 }
 
 void ChannelScaler::choose(llvm::ThreadPoolInterface &threads) {
-  std::vector<ChannelExponents> exponents(paths.sources().size());
-  for (const ChannelPaths::Class &joined : paths.classes())
-    threads.async([&] { choose(joined, exponents); }); // sources are of one class each
-  threads.wait();
-  for (auto [source, found] : llvm::zip(paths.sources(), exponents))
-    if (!found.empty())
-      chosen[valueName(source.value)] = std::move(found);
-  auto keep = [&](Value value) {
-    if (ChannelExponents found = paths.exponents(value, chosen); !found.empty())
-      scaled[valueName(value)] = {paths.of(value)->axis, std::move(found)};
-  };
-  for (Value argument : function.getArguments())
-    keep(argument);
-  function.walk([&](Operation *op) {
-    for (Value result : op->getResults())
-      keep(result);
-  });
+  for (const std::unique_ptr<Graph> &graph : graphs) {
+    const ChannelPaths &paths = graph->paths;
+    std::vector<ChannelExponents> exponents(paths.sources().size());
+    for (const ChannelPaths::Class &joined : paths.classes())
+      threads.async([&] { graph->choose(joined, exponents); }); // sources are of one class each
+    threads.wait();
+    for (auto [source, found] : llvm::zip(paths.sources(), exponents))
+      if (!found.empty())
+        chosen[valueName(source.value)] = std::move(found);
+    auto keep = [&](Value value) {
+      if (ChannelExponents found = paths.exponents(value, chosen); !found.empty())
+        scaled[valueName(value)] = {paths.of(value)->axis, std::move(found)};
+    };
+    for (Value argument : graph->function.getArguments())
+      keep(argument);
+    graph->function.walk([&](Operation *op) {
+      for (Value result : op->getResults())
+        keep(result);
+    });
+  }
 }
 
 const ChannelScaler::Scaled *ChannelScaler::of(StringRef name) const {

@@ -56,12 +56,23 @@ private:
     uint64_t places = 0, samples = 0; // that the sums are of
     std::vector<double> greatest[2];  // by channel: magnitude, in every other sample
   };
-  void choose(const ChannelPaths::Class &joined, std::vector<ChannelExponents> &exponents) const;
+  /// One of the model's graphs.
+  struct Graph {
+    explicit Graph(mlir::func::FuncOp function)
+        : function(function), paths(function, ChannelPaths::Names::Tapped) {}
+    void choose(const ChannelPaths::Class &joined, std::vector<ChannelExponents> &exponents) const;
 
-  mlir::func::FuncOp function;
-  ChannelPaths paths;
-  std::vector<Statistics> statistics; // by source
-  llvm::DenseMap<unsigned, unsigned> sourceOfTap;
+    mlir::func::FuncOp function;
+    ChannelPaths paths;
+    std::vector<Statistics> statistics; // by source
+  };
+  struct SourceOfGraph {
+    Graph *graph = nullptr;
+    unsigned source = 0;
+  };
+
+  std::vector<std::unique_ptr<Graph>> graphs;
+  llvm::DenseMap<unsigned, SourceOfGraph> sourceOfTap;
   llvm::StringMap<ChannelExponents> chosen;
   llvm::StringMap<Scaled> scaled; // by value
 };

@@ -272,6 +272,7 @@ AccuracyResult ModelOracle::result(const LayerChoice &choice) const {
     AccuracyResult::Layer &entry = result.layers.emplace_back();
     entry.name = layer.name;
     entry.op = layer.op;
+    entry.around = layer.around;
     if (i < choice.noise.size())
       entry.sqnr = -10 * std::log10(choice.noise[i]);
     if (choice.kept.test(i))
@@ -343,6 +344,9 @@ llvm::json::Object AccuracyResult::json() const {
   llvm::json::Array list;
   for (const Layer &layer : layers) {
     llvm::json::Object object{{"name", llvm::json::fixUTF8(layer.name)}, {"op", layer.op}};
+    if (!layer.around.empty())
+      object["in"] = llvm::json::Array(llvm::map_range(
+          layer.around, [](const std::string &name) { return llvm::json::fixUTF8(name); }));
     if (layer.sqnr)
       object["sqnr"] = figureOf(*layer.sqnr);
     if (layer.kept)

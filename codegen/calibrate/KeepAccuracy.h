@@ -33,7 +33,8 @@ struct AccuracyResult {
     /// Signal over noise of the outputs where nothing else is in 8 bits, in dB; nothing where it
     /// was not measured.
     std::optional<double> sqnr;
-    std::optional<Precision> kept; // as what; nothing: it is in 8 bits
+    std::optional<Precision> kept;        // as what; nothing: it is in 8 bits
+    std::vector<std::string> around = {}; // nodes whose graph it is in, outer ones first
   };
   std::string contract, measure; // "99%"; "right", "agreement", "sqnr"
   uint64_t samples = 0, rows = 0;

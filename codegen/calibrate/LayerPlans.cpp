@@ -4,6 +4,7 @@
 #include "codegen/calibrate/LayerPlans.h"
 
 #include "codegen/ModelInput.h"
+#include "passes/graph/Bodies.h"
 #include "passes/graph/Elements.h"
 #include "passes/precision/QuantizationPlan.h"
 #include "passes/precision/QuantizedValue.h"
@@ -30,7 +31,12 @@ std::string NodeKeys::of(Operation *op) {
   return before ? name + "#" + std::to_string(before) : name;
 }
 
-static func::FuncOp entryOf(ModuleOp module) { return *module.getOps<func::FuncOp>().begin(); }
+void cameo::forEachNode(ModuleOp module, llvm::function_ref<void(Operation *, std::string)> see) {
+  NodeKeys keys;
+  for (func::FuncOp function : modelFunctions(module))
+    for (Operation &op : function.getBody().front())
+      see(&op, keys.of(&op));
+}
 
 /// On nodes of a copy: the key of that which each is a copy of. What passes add has none.
 static constexpr llvm::StringLiteral kKeyAttr = onnx::OnnxDialect::KeyAttrHelper::getNameStr();
@@ -38,12 +44,14 @@ static constexpr llvm::StringLiteral kKeyAttr = onnx::OnnxDialect::KeyAttrHelper
 /// The pass on a copy, which is gone behind `read`.
 template <typename Read> LogicalResult LayerPlans::onCopy(PassManager &passes, Read read) {
   OwningOpRef<ModuleOp> copy(model.module().clone());
-  NodeKeys keys;
-  for (Operation &op : entryOf(*copy).getBody().front())
-    op.setAttr(kKeyAttr, StringAttr::get(&model.context(), keys.of(&op)));
+  forEachNode(*copy, [&](Operation *op, const std::string &key) {
+    op->setAttr(kKeyAttr, StringAttr::get(&model.context(), key));
+  });
   if (failed(passes.run(*copy)))
     return failure();
-  read(entryOf(*copy));
+  for (func::FuncOp function : modelFunctions(*copy))
+    for (Operation &op : function.getBody().front())
+      read(&op);
   copy = nullptr;
   onnx::releaseUnusedConstants({model.module()}); // those of the copy
   return success();
@@ -62,7 +70,7 @@ FailureOr<std::unique_ptr<LayerPlans>> LayerPlans::create(StringRef path,
 LogicalResult LayerPlans::attachRanges() {
   precision.model = hashText(model.hash());
   PassManager attach(&model.context(), ModuleOp::getOperationName());
-  populateRanges(attach.nest<func::FuncOp>(), precision);
+  populateRanges(attach, precision);
   return attach.run(model.module());
 }
 
@@ -70,30 +78,31 @@ LogicalResult LayerPlans::findLayers() {
   llvm::Expected<PrecisionOverrides> overrides = PrecisionOverrides::parse(precision.nodes);
   if (!overrides)
     return model.fail("--precision-of: " + llvm::toString(overrides.takeError()));
-  func::FuncOp function = entryOf(model.module());
-  FailureOr<RecordedRanges> ranges = RecordedRanges::of(function);
-  if (failed(ranges))
-    return failure();
-  paths.emplace(function, ChannelPaths::Names::Recorded);
-  channels = ranges->channels;
-  QuantizationPlan plan = planQuantization(function, *ranges, *overrides,
-                                           {precision.type == precisionName(Precision::INT8),
-                                            *parseKeptEnds(precision.keptEnds),
-                                            precision.scalesChannels.value_or(true)});
-  for (const QuantizationPlan::Product &product : plan.products) {
-    const PrecisionOverride *asked = overrides->find(product.op);
-    if (product.isInteger() && (!asked || asked->precision != Precision::INT8))
-      found.push_back({nodeName(product.op).str(), product.op->getName().stripDialect().str(),
-                       Precision::FP16});
+  llvm::DenseMap<Operation *, Operation *> callers = callersOf(model.module());
+  for (func::FuncOp function : modelFunctions(model.module())) {
+    FailureOr<RecordedRanges> ranges = RecordedRanges::of(function);
+    if (failed(ranges))
+      return failure();
+    paths.try_emplace(function, function, ChannelPaths::Names::Recorded);
+    channels = ranges->channels;
+    QuantizationPlan plan = planQuantization(function, *ranges, *overrides,
+                                             {precision.type == precisionName(Precision::INT8),
+                                              *parseKeptEnds(precision.keptEnds),
+                                              precision.scalesChannels.value_or(true)});
+    for (const QuantizationPlan::Product &product : plan.products) {
+      const PrecisionOverride *asked = overrides->find(product.op);
+      if (product.isInteger() && (!asked || asked->precision != Precision::INT8))
+        found.push_back({nodeName(product.op).str(), product.op->getName().stripDialect().str(),
+                         Precision::FP16, nodesAround(function, callers)});
+    }
   }
   // Their types where they are no products of integers, by the guard of ranges.
   llvm::StringMap<Precision> types;
   PassManager lower(&model.context(), ModuleOp::getOperationName());
-  lower.nest<func::FuncOp>().addPass(createLowerPrecision({"fp16", precision.nodes, "fp32"}));
-  if (failed(onCopy(lower, [&](func::FuncOp function) {
-        for (Operation &op : function.getBody().front())
-          if (std::optional<Precision> type = precisionOf(&op))
-            types[nodeName(&op)] = *type;
+  lower.addPass(createLowerPrecision({"fp16", precision.nodes, "fp32"}));
+  if (failed(onCopy(lower, [&](Operation *op) {
+        if (std::optional<Precision> type = precisionOf(op))
+          types[nodeName(op)] = *type;
       })))
     return failure();
   for (QuantizableLayer &layer : found)
@@ -186,33 +195,30 @@ FailureOr<QuantizedOperands> LayerPlans::plan(StringRef overrides) {
   if (!overrides.empty())
     options.nodes += (options.nodes.empty() ? "" : ";") + overrides.str();
   PassManager passes(&model.context(), ModuleOp::getOperationName());
-  populateQuantization(passes.nest<func::FuncOp>(), options);
+  populateQuantization(passes, options);
   QuantizedOperands operands;
   llvm::StringMap<Operation *> nodes;
-  NodeKeys keys;
-  for (Operation &op : entryOf(model.module()).getBody().front())
-    nodes[keys.of(&op)] = &op;
+  forEachNode(model.module(), [&](Operation *op, const std::string &key) { nodes[key] = op; });
   auto exponentsOf = [&](Operation *product) {
-    return paths->exponents(product->getOperand(0), channels);
+    return paths.find(product->getParentOfType<func::FuncOp>())
+        ->second.exponents(product->getOperand(0), channels);
   };
-  LogicalResult result = onCopy(passes, [&](func::FuncOp function) {
-    for (Operation &op : function.getBody().front()) {
-      auto key = op.getAttrOfType<StringAttr>(kKeyAttr);
-      if (!key)
+  LogicalResult result = onCopy(passes, [&](Operation *op) {
+    auto key = op->getAttrOfType<StringAttr>(kKeyAttr);
+    if (!key)
+      return;
+    for (OpOperand &operand : op->getOpOperands()) {
+      unsigned number = operand.getOperandNumber();
+      if (std::optional<QuantizedOperands::Scale> scale = scaleOf(operand.get()))
+        operands.scales[{key.str(), number}] = std::move(*scale);
+      std::optional<QuantizedValue> value = QuantizedValue::dequantized(operand.get());
+      ElementsAttr constant = value ? onnx::constantValue(value->source()) : ElementsAttr();
+      if (!constant || value->op->hasAttr(kKeyAttr))
         continue;
-      for (OpOperand &operand : op.getOpOperands()) {
-        unsigned number = operand.getOperandNumber();
-        if (std::optional<QuantizedOperands::Scale> scale = scaleOf(operand.get()))
-          operands.scales[{key.str(), number}] = std::move(*scale);
-        std::optional<QuantizedValue> value = QuantizedValue::dequantized(operand.get());
-        ElementsAttr constant = value ? onnx::constantValue(value->source()) : ElementsAttr();
-        if (!constant || value->op->hasAttr(kKeyAttr))
-          continue;
-        std::vector<float> numbers = numbersOf(*value, constant);
-        if (number == 1 && isScaled(op.getOperand(0)))
-          numbers = unscaled(std::move(numbers), nodes[key.str()], exponentsOf(nodes[key.str()]));
-        operands.constants[{key.str(), number}] = std::move(numbers);
-      }
+      std::vector<float> numbers = numbersOf(*value, constant);
+      if (number == 1 && isScaled(op->getOperand(0)))
+        numbers = unscaled(std::move(numbers), nodes[key.str()], exponentsOf(nodes[key.str()]));
+      operands.constants[{key.str(), number}] = std::move(numbers);
     }
   });
   if (failed(result))

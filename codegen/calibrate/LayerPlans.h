@@ -25,7 +25,7 @@ struct OperandPlace {
   }
 };
 
-/// Names nodes of a graph, in its order. Several may have one name, as movement has that of what it
+/// Names nodes of graphs, in their order. Several may have one name, as movement has that of what it
 /// moves: from the second one on they are numbered.
 class NodeKeys {
 public:
@@ -34,6 +34,10 @@ public:
 private:
   llvm::StringMap<unsigned> seen;
 };
+
+/// Calls with each node of a model's graphs, those in bodies behind those of the graphs around them, and its key.
+void forEachNode(mlir::ModuleOp module,
+                 llvm::function_ref<void(mlir::Operation *, std::string)> see);
 
 /// What is read in 8 bits.
 struct QuantizedOperands {
@@ -49,8 +53,9 @@ struct QuantizedOperands {
 
 /// A product that becomes one of integers where nothing else is asked for.
 struct QuantizableLayer {
-  std::string name, op; // of the node
-  Precision otherwise;  // what it is where it stays: FP16, if its ranges allow that
+  std::string name, op;            // of the node
+  Precision otherwise;             // what it is where it stays: FP16, if its ranges allow that
+  std::vector<std::string> around; // nodes whose graph it is in, outer ones first
 };
 
 class LayerPlans {
@@ -84,7 +89,7 @@ private:
 
   Compiler model;
   PrecisionOptions precision;
-  std::optional<ChannelPaths> paths; // of the model
+  std::map<mlir::Operation *, ChannelPaths> paths; // by function of the model
   llvm::StringMap<ChannelExponents> channels;
   std::vector<QuantizableLayer> found;
 };

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/calibrate/SwitchedModel.h"
 
+#include "passes/graph/Bodies.h"
 #include "passes/graph/Elements.h"
 #include "passes/graph/Graph.h"
 #include "passes/graph/Permutations.h"
@@ -49,13 +50,27 @@ static Value withDims(Operation *op, Value from) {
   return op->getResult(0);
 }
 
-static Value addInput(func::FuncOp function, Type type, const Twine &name) {
+/// A further argument; of a body it is one that it captures, of an input of the model in the end.
+static Value addInput(func::FuncOp function,
+                      const llvm::DenseMap<Operation *, Operation *> &callers, Type type,
+                      const Twine &name) {
   Builder b(function.getContext());
-  unsigned number = function.getNumArguments();
-  function.insertArgument(
-      number, type, b.getDictionaryAttr(b.getNamedAttr(onnx::kNameAttr, b.getStringAttr(name))),
-      function.getLoc());
-  return function.getArgument(number);
+  auto add = [&](func::FuncOp to) {
+    unsigned number = to.getNumArguments();
+    to.insertArgument(number, type,
+                      b.getDictionaryAttr(b.getNamedAttr(onnx::kNameAttr, b.getStringAttr(name))),
+                      to.getLoc());
+    return to.getArgument(number);
+  };
+  Operation *call = callers.lookup(function);
+  if (!call)
+    return add(function);
+  Value given = addInput(call->getParentOfType<func::FuncOp>(), callers, type, name);
+  SmallVector<BodyCall, 2> bodies = bodyCalls(call);
+  call->insertOperands(call->getNumOperands(), given);
+  for (const BodyCall &body : bodies)
+    add(body.callee);
+  return function.getArguments().back();
 }
 
 /// The operand as 8 bits have it, or as it is; `factors` are null where channels are never scaled.
@@ -157,15 +172,15 @@ static std::vector<float> transposed(ArrayRef<float> numbers, ArrayRef<int64_t> 
 LogicalResult SwitchedModel::insert(ModuleOp module, const SwitchPlaces &places) {
   auto function = *module.getOps<func::FuncOp>().begin();
   llvm::StringMap<Operation *> nodes;
-  NodeKeys keys;
-  for (Operation &op : function.getBody().front())
-    nodes[keys.of(&op)] = &op;
+  forEachNode(module, [&](Operation *op, const std::string &key) { nodes[key] = op; });
+  llvm::DenseMap<Operation *, Operation *> callers = callersOf(module);
   modelInputs = function.getNumArguments();
   inputs.resize(modelInputs);
-  auto add = [&](Type type, const Twine &name, cameo_dtype dtype, std::vector<char> bytes) {
+  auto add = [&](Operation *reader, Type type, const Twine &name, cameo_dtype dtype,
+                 std::vector<char> bytes) {
     inputs.push_back({dtype, llvm::SmallVector<int64_t>(cast<RankedTensorType>(type).getShape()),
                       std::move(bytes)});
-    return addInput(function, type, name);
+    return addInput(reader->getParentOfType<func::FuncOp>(), callers, type, name);
   };
   OpBuilder b(module.getContext());
   for (const auto &[place, count] : places.constant) {
@@ -184,7 +199,8 @@ LogicalResult SwitchedModel::insert(ModuleOp module, const SwitchPlaces &places)
     constants.push_back({place, inputs.size(), bytes, llvm::to_vector(type.getShape()),
                          llvm::SmallVector<int64_t>(order)});
     std::string name = place.node + ":" + std::to_string(place.operand);
-    Value given = add(permuted(type, order), name + ".given", CAMEO_DTYPE_F32, std::move(bytes));
+    Value given =
+        add(op, permuted(type, order), name + ".given", CAMEO_DTYPE_F32, std::move(bytes));
     b.setInsertionPoint(op);
     if (!isIdentity(order))
       given = createTranspose(b, named(op->getLoc(), name + ".turned"), given, inverse(order));
@@ -199,13 +215,14 @@ LogicalResult SwitchedModel::insert(ModuleOp module, const SwitchPlaces &places)
     Operation *op = nodes.lookup(place.node);
     std::string name = place.node + ":" + std::to_string(place.operand);
     switches.push_back({place, inputs.size(), inputs.size() + 1, std::nullopt});
-    Value scale = add(RankedTensorType::get({}, b.getF32Type()), name + ".scale", CAMEO_DTYPE_F32,
-                      bytesOf({1.0f}));
-    Value on = add(RankedTensorType::get({}, b.getI1Type()), name + ".on", CAMEO_DTYPE_BOOL, {0});
+    Value scale = add(op, RankedTensorType::get({}, b.getF32Type()), name + ".scale",
+                      CAMEO_DTYPE_F32, bytesOf({1.0f}));
+    Value on =
+        add(op, RankedTensorType::get({}, b.getI1Type()), name + ".on", CAMEO_DTYPE_BOOL, {0});
     Value factors;
     if (auto type = RankedTensorType::get(factorShape, b.getF32Type()); !factorShape.empty()) {
       switches.back().factors = inputs.size();
-      factors = add(type, name + ".factors", CAMEO_DTYPE_F32,
+      factors = add(op, type, name + ".factors", CAMEO_DTYPE_F32,
                     bytesOf(std::vector<float>(type.getNumElements(), 1.0f)));
     }
     b.setInsertionPoint(op);

@@ -6,6 +6,7 @@
 
 #include "codegen/NodeNames.h"
 #include "dialects/onnx/Onnx.h"
+#include "passes/graph/Bodies.h"
 #include "passes/precision/RecordedRanges.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -56,7 +57,6 @@ FailureOr<std::string> cameo::rangesOf(const TensorRtCache &cache, StringRef pat
                                        Compiler &compiler) {
   if (failed(compiler.runTo(Stage::Normalized)))
     return failure();
-  auto function = *compiler.module().getOps<func::FuncOp>().begin();
   KnownScales known(cache, compiler.tensorOrigins());
   llvm::json::Object ranges;
   auto add = [&](Value value, std::optional<float> scale) {
@@ -69,13 +69,15 @@ FailureOr<std::string> cameo::rangesOf(const TensorRtCache &cache, StringRef pat
                                       {"method", "tensorrt"},
                                       {"thresholds", llvm::json::Object{{"tensorrt", threshold}}}};
   };
-  for (BlockArgument argument : function.getArguments())
-    if (auto found = cache.scales.find(valueName(argument)); found != cache.scales.end())
-      add(argument, found->second);
-  function.walk([&](Operation *op) {
-    for (OpResult result : op->getResults())
-      add(result, known.scaleOf(result));
-  });
+  for (func::FuncOp function : modelFunctions(compiler.module())) {
+    for (BlockArgument argument : function.getArguments())
+      if (auto found = cache.scales.find(valueName(argument)); found != cache.scales.end())
+        add(argument, found->second);
+    function.walk([&](Operation *op) {
+      for (OpResult result : op->getResults())
+        add(result, known.scaleOf(result));
+    });
+  }
   if (ranges.empty())
     return compiler.fail("calibration cache '" + path + "' is of another model: none of its " +
                          Twine(cache.scales.size()) + " tensors is one of this model's");

@@ -1,4 +1,4 @@
-// A file of ranges, or what calibration has found ==> onnx.ranges on the function.
+// A file of ranges, or what calibration has found ==> onnx.ranges on the functions.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/precision/AttachRanges.h"
@@ -25,34 +25,41 @@ struct AttachRanges : impl::AttachRangesBase<AttachRanges> {
   }
 
   void runOnOperation() override {
-    if (getOperation()->hasAttr(kPrecisionAttr))
-      return; // has its types
-    if (llvm::Error error = attach()) {
-      emitError(getOperation().getLoc()) << llvm::toString(std::move(error));
+    SmallVector<func::FuncOp> functions = untypedFunctions(getOperation());
+    if (functions.empty())
+      return;
+    if (llvm::Error error = attach(functions)) {
+      emitError(functions.front().getLoc()) << llvm::toString(std::move(error));
       signalPassFailure();
     }
   }
 
 private:
-  llvm::Error attach() {
-    if (known)
-      return known->attach(getOperation(), model);
-    llvm::Expected<RecordedRanges> read = RecordedRanges::read(file);
-    if (!read)
-      return read.takeError();
-    if (!read->model)
-      warnOfStrangers(*read);
-    return read->attach(getOperation(), model);
+  llvm::Error attach(ArrayRef<func::FuncOp> functions) {
+    if (!known) {
+      llvm::Expected<RecordedRanges> read = RecordedRanges::read(file);
+      if (!read)
+        return read.takeError();
+      if (!read->model)
+        warnOfStrangers(*read, functions);
+      known = std::make_shared<const RecordedRanges>(std::move(*read));
+    }
+    for (func::FuncOp function : functions)
+      if (llvm::Error error = known->attach(function, model))
+        return error;
+    return llvm::Error::success();
   }
 
   /// Files written by hand can be misspelt; a hash says that a file was recorded of this model. That no name at all is
   /// known is an error of the pass that asks for ranges.
-  void warnOfStrangers(const RecordedRanges &read) {
+  void warnOfStrangers(const RecordedRanges &read, ArrayRef<func::FuncOp> functions) {
     llvm::StringSet<> known;
     auto add = [&](Value value) { known.insert(valueName(value)); };
-    for (Value argument : getOperation().getArguments())
-      add(argument);
-    getOperation().walk([&](Operation *op) { llvm::for_each(op->getResults(), add); });
+    for (func::FuncOp function : functions) {
+      for (Value argument : function.getArguments())
+        add(argument);
+      function.walk([&](Operation *op) { llvm::for_each(op->getResults(), add); });
+    }
     SmallVector<StringRef> strangers;
     for (StringRef name : read.byName.keys())
       if (!known.contains(name))
@@ -60,7 +67,7 @@ private:
     if (strangers.empty() || strangers.size() == read.byName.size())
       return;
     llvm::sort(strangers);
-    InFlightDiagnostic warning = emitWarning(getOperation().getLoc());
+    InFlightDiagnostic warning = emitWarning(func::FuncOp(functions.front()).getLoc());
     warning << "ranges in '" << file << "': " << strangers.size() << " of its "
             << read.byName.size() << " names are not those of values of this model: ";
     ArrayRef<StringRef> shown = ArrayRef(strangers).take_front(kStrangersShown);

@@ -194,6 +194,12 @@ ChannelPaths::ChannelPaths(func::FuncOp function, Names names) {
                  : "'" + nodeName(&op).str() + "' has no constant weights to divide"});
     }
   }
+  // What crosses the border of a body is as its caller has it.
+  if (function.isPrivate())
+    for (Value argument : function.getArguments())
+      if (of(argument))
+        blocked.insert({argument.getAsOpaquePointer(),
+                        "'" + valueName(argument) + "' comes from around the graph"});
   auto sharesName = [&](Value value) {
     void *own = value.getAsOpaquePointer();
     return !llvm::all_of(named[valueName(value)], [&](void *other) {

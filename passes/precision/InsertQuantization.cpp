@@ -36,11 +36,26 @@ struct InsertQuantization : impl::InsertQuantizationBase<InsertQuantization> {
   using InsertQuantizationBase::InsertQuantizationBase;
 
   void runOnOperation() override {
-    func::FuncOp function = getOperation();
-    if (function->hasAttr(kPrecisionAttr))
-      return; // has its types
-    if (failed(readOptions()))
+    SmallVector<func::FuncOp> functions = untypedFunctions(getOperation());
+    if (functions.empty())
+      return;
+    if (failed(readOptions(functions)))
       return signalPassFailure();
+    for (func::FuncOp function : functions)
+      if (failed(quantizeFunction(function)))
+        return signalPassFailure();
+  }
+
+private:
+  /// Values that cross the border of a function are floats.
+  LogicalResult quantizeFunction(func::FuncOp function) {
+    FailureOr<RecordedRanges> attached = RecordedRanges::of(function);
+    if (failed(attached))
+      return failure();
+    recorded = std::move(*attached);
+    dequantized.clear();
+    inputNames.clear();
+    divided.clear();
     rt::Ledger ledger(function);
     plan = planQuantization(function, recorded, overrides, {all, *keptEnds, scaleChannels});
     for (const QuantizationPlan::Product &product : plan.products)
@@ -63,10 +78,10 @@ struct InsertQuantization : impl::InsertQuantizationBase<InsertQuantization> {
       llvm::cantFail(recorded.attach(function, /*modelHash=*/""));
     for (const QuantizationPlan::Product &product : plan.products)
       finish(product, ledger);
+    return success();
   }
 
-private:
-  LogicalResult readOptions();
+  LogicalResult readOptions(ArrayRef<func::FuncOp> functions);
   Value quantize(Value value, float scale, StringRef suffix = "");
   Value multiply(Value value, const QuantizationPlan::Scaled &scaled, const Twine &name,
                  bool isInverse);
@@ -90,9 +105,9 @@ private:
 
 } // namespace
 
-LogicalResult InsertQuantization::readOptions() {
+LogicalResult InsertQuantization::readOptions(ArrayRef<func::FuncOp> functions) {
   auto fail = [&](const Twine &what) -> LogicalResult {
-    return emitError(getOperation().getLoc()) << what;
+    return emitError(func::FuncOp(functions.front()).getLoc()) << what;
   };
   all = precision == precisionName(Precision::INT8);
   keptEnds = parseKeptEnds(keptEndsName);
@@ -109,16 +124,16 @@ LogicalResult InsertQuantization::readOptions() {
                  });
   if (!isAsked)
     return success();
-  FailureOr<RecordedRanges> attached = RecordedRanges::of(getOperation());
+  // All have those of one file.
+  FailureOr<RecordedRanges> attached = RecordedRanges::of(functions.front());
   if (failed(attached))
     return failure();
-  recorded = std::move(*attached);
-  if (recorded.file.empty())
+  if (attached->file.empty())
     return fail("INT8 needs the ranges of the model's values, recorded while it runs on sample "
                 "data, and there are none");
-  correctsBiases = correctBiases == "recorded" ? recorded.correctsBiases : correctBiases == "on";
-  if (correctsBiases && !recorded.inputs)
-    return fail("bias correction needs means of what products read, and '" + recorded.file +
+  correctsBiases = correctBiases == "recorded" ? attached->correctsBiases : correctBiases == "on";
+  if (correctsBiases && !attached->inputs)
+    return fail("bias correction needs means of what products read, and '" + attached->file +
                 "' has none: calibration records them where it is asked for");
   return success();
 }

@@ -34,27 +34,31 @@ struct InsertWeightQuantization : impl::InsertWeightQuantizationBase<InsertWeigh
   using InsertWeightQuantizationBase::InsertWeightQuantizationBase;
 
   void runOnOperation() override {
-    func::FuncOp function = getOperation();
+    SmallVector<func::FuncOp> functions = untypedFunctions(getOperation());
+    if (functions.empty())
+      return;
     if (type != "int8" && type != "int4") {
-      emitError(function.getLoc()) << "weights: '" << type << "' is none of int8 and int4";
+      emitError(functions.front().getLoc()) << "weights: '" << type << "' is none of int8 and int4";
       return signalPassFailure();
     }
-    if (function->hasAttr(kPrecisionAttr))
-      return; // has its types
-    rt::Ledger ledger(function);
-    for (Operation &op : function.getBody().front())
-      if (policyOf(&op).role == Role::Product && op.getNumOperands() > 1 &&
-          isFP32(op.getOperand(1)) && onnx::constantValue(op.getOperand(1)))
-        quantize(&op, ledger);
-    if (read.empty() && isAnyKept)
-      function.emitWarning("--weights=" + type +
-                           ": no weights are quantised; --remarks tells why of each product");
-    for (Operation *constant : read)
-      if (constant->use_empty())
-        constant->erase();
-    dequantized.clear();
-    read.clear();
+    bool isAnyRead = false;
     isAnyKept = false;
+    for (func::FuncOp function : functions) {
+      rt::Ledger ledger(function);
+      for (Operation &op : function.getBody().front())
+        if (policyOf(&op).role == Role::Product && op.getNumOperands() > 1 &&
+            isFP32(op.getOperand(1)) && onnx::constantValue(op.getOperand(1)))
+          quantize(&op, ledger);
+      isAnyRead |= !read.empty();
+      for (Operation *constant : read)
+        if (constant->use_empty())
+          constant->erase();
+      dequantized.clear();
+      read.clear();
+    }
+    if (!isAnyRead && isAnyKept)
+      functions.front().emitWarning(
+          "--weights=" + type + ": no weights are quantised; --remarks tells why of each product");
   }
 
 private:

@@ -114,23 +114,36 @@ struct LowerPrecision : impl::LowerPrecisionBase<LowerPrecision> {
   using LowerPrecisionBase::LowerPrecisionBase;
 
   void runOnOperation() override {
-    func::FuncOp function = getOperation();
+    SmallVector<func::FuncOp> functions = untypedFunctions(getOperation());
     if (failed(readOptions()))
       return signalPassFailure();
-    if (function->hasAttr(kPrecisionAttr))
-      return; // has its types
+    if (functions.empty())
+      return;
+    known = 0;
+    RecordedRanges recorded;
+    for (func::FuncOp function : functions) {
+      FailureOr<RecordedRanges> attached = RecordedRanges::of(function);
+      if (failed(attached))
+        return signalPassFailure();
+      recorded = std::move(*attached);
+      lower(function, recorded);
+    }
+    if (failed(checkRecorded(functions.front(), recorded)) ||
+        failed(checkOverrides(functions.front())))
+      signalPassFailure();
+  }
+
+private:
+  void lower(func::FuncOp function, const RecordedRanges &recorded) {
     rt::Ledger ledger(function);
     if (wanted == Precision::FP16)
       scaleScoresEarly(function);
     NumberRanges ranges(function, recorded);
-    if (failed(checkRecorded(ranges)))
-      return signalPassFailure();
+    known += ranges.recordedValues();
     PrecisionPlan plan{function, {}, ioPrecision, quantizedWork(function)};
     decide(plan, ranges, ledger);
     if (asked == Precision::INT8)
       recordImported(function, ledger);
-    if (failed(checkOverrides()))
-      return signalPassFailure();
     if (isLow(wanted))
       placeCasts(plan, wanted, ranges);
     for (Precision other : {Precision::FP16, Precision::BF16})
@@ -144,10 +157,11 @@ struct LowerPrecision : impl::LowerPrecisionBase<LowerPrecision> {
     function->removeAttr(kRangesAttr); // nothing asks for them any more
   }
 
-private:
   LogicalResult readOptions() {
     auto fail = [&](const Twine &what) -> LogicalResult {
-      return emitError(getOperation().getLoc()) << what;
+      auto functions = getOperation().getOps<func::FuncOp>();
+      return emitError(functions.empty() ? getOperation().getLoc() : (*functions.begin()).getLoc())
+             << what;
     };
     std::optional<Precision> main = parsePrecision(precision), io = parsePrecision(ioType);
     if (!main)
@@ -162,26 +176,22 @@ private:
     if (!given)
       return fail("--precision-of: " + llvm::toString(given.takeError()));
     overrides = std::move(*given);
-    FailureOr<RecordedRanges> attached = RecordedRanges::of(getOperation());
-    if (failed(attached))
-      return failure();
-    recorded = std::move(*attached);
     return success();
   }
 
   /// Another model's ranges say nothing of this one.
-  LogicalResult checkRecorded(const NumberRanges &ranges) {
-    if (recorded.byName.empty() || ranges.recordedValues() > 0)
+  LogicalResult checkRecorded(func::FuncOp function, const RecordedRanges &recorded) const {
+    if (recorded.byName.empty() || known > 0)
       return success();
-    return emitError(getOperation().getLoc())
+    return emitError(function.getLoc())
            << "ranges in '" << recorded.file << "': none of its " << recorded.byName.size()
            << " names is that of a value of this model";
   }
 
-  LogicalResult checkOverrides() {
+  LogicalResult checkOverrides(func::FuncOp function) const {
     for (const PrecisionOverride &override : overrides.all())
       if (!override.isUsed)
-        return emitError(getOperation().getLoc())
+        return emitError(function.getLoc())
                << "--precision-of: '" << override.text << "' matches no "
                << (override.precision == Precision::INT8 ? "product" : "node")
                << " with values of FP32, neither by name nor by operator";
@@ -281,7 +291,7 @@ private:
 
   Precision asked = Precision::FP32, wanted = Precision::FP32, ioPrecision = Precision::FP32;
   PrecisionOverrides overrides;
-  RecordedRanges recorded;
+  unsigned known = 0; // values with recorded ranges
 };
 
 } // namespace

@@ -5,8 +5,8 @@
 
 include "mlir/Pass/PassBase.td"
 
-def AttachRanges : Pass<"cameo-attach-ranges", "::mlir::func::FuncOp"> {
-  let summary = "attach recorded ranges of values to a function";
+def AttachRanges : Pass<"cameo-attach-ranges", "::mlir::ModuleOp"> {
+  let summary = "attach recorded ranges of values to functions";
   let description = [{
     The function gets `onnx.ranges`: of each value of the file the least and the greatest number and
     the scale for 8 bits, and what else calibration has found. Passes of stage precision read it. Ranges
@@ -29,7 +29,7 @@ def AttachRanges : Pass<"cameo-attach-ranges", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::cameo::onnx::OnnxDialect"];
 }
 
-def InsertQuantization : Pass<"cameo-insert-quantization", "::mlir::func::FuncOp"> {
+def InsertQuantization : Pass<"cameo-insert-quantization", "::mlir::ModuleOp"> {
   let summary = "insert quantisation of what products read, by recorded ranges";
   let description = [{
     Products become products of dequantised tensors of 8 bits: activations have one scale, the
@@ -75,7 +75,7 @@ def InsertQuantization : Pass<"cameo-insert-quantization", "::mlir::func::FuncOp
 }
 
 def InsertWeightQuantization
-    : Pass<"cameo-insert-weight-quantization", "::mlir::func::FuncOp"> {
+    : Pass<"cameo-insert-weight-quantization", "::mlir::ModuleOp"> {
   let summary = "insert quantisation of the constant weights of matrix products alone";
   let description = [{
     A MatMul or Gemm by a constant matrix of FP32 multiplies by a DequantizeLinear of integers: of 8
@@ -107,7 +107,7 @@ def InsertWeightQuantization
   ];
 }
 
-def LowerPrecision : Pass<"cameo-lower-precision", "::mlir::func::FuncOp"> {
+def LowerPrecision : Pass<"cameo-lower-precision", "::mlir::ModuleOp"> {
   let summary = "lower FP32 values to FP16 or BF16, and products to TF32, where their ranges allow it";
   let description = [{
     Products take the precision asked for; other operators do where that needs fewer casts, by a minimal

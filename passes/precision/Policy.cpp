@@ -335,4 +335,12 @@ void printPrecisionPolicy(raw_ostream &output, MLIRContext &context) {
   }
 }
 
+SmallVector<func::FuncOp> untypedFunctions(ModuleOp module) {
+  SmallVector<func::FuncOp> functions;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (!function.isExternal() && !function->hasAttr(kPrecisionAttr))
+      functions.push_back(function);
+  return functions;
+}
+
 } // namespace cameo

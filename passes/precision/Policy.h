@@ -6,6 +6,7 @@
 #include "dialects/onnx/Onnx.h"
 #include "dialects/onnx/OperatorRows.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace cameo {
@@ -105,6 +106,9 @@ inline constexpr llvm::StringLiteral kPrecisionAttr =
 /// On a product that is not of the precision asked for: why.
 inline constexpr llvm::StringLiteral kKeptPrecisionAttr =
     onnx::OnnxDialect::KeptPrecisionAttrHelper::getNameStr();
+
+/// The functions of a module whose values do not have their final types.
+llvm::SmallVector<mlir::func::FuncOp> untypedFunctions(mlir::ModuleOp module);
 
 /// What a node computes in, by the types of its operands and results and whether these are
 /// dequantised; nothing without floats.

@@ -78,6 +78,11 @@ public:
       : block(function.getBody().front()), recorded(recorded), ranges(function, recorded, 1),
         needed(function, ranges, Precision::FP16), paths(function, ChannelPaths::Names::Recorded),
         overrides(overrides), options(options) {
+    // What stands in a branch that no sample takes has no ranges.
+    isReached = !function.isPrivate() || llvm::any_of(block, [&](Operation &op) {
+      return llvm::any_of(op.getResults(),
+                          [&](Value value) { return recorded.byName.contains(valueName(value)); });
+    });
     if (options.scalesChannels)
       findScaledChannels();
   }
@@ -120,6 +125,7 @@ private:
   PrecisionOverrides &overrides;
   const QuantizationOptions &options;
 
+  bool isReached; // by samples of which ranges are
   QuantizationPlan plan;
   llvm::DenseMap<Operation *, bool> asked; // candidates, and whether they are whatever it costs
   llvm::DenseSet<Operation *> integers;    // products of integers, as far as is decided
@@ -206,8 +212,10 @@ std::string QuantizationPlanner::whyNot(Operation *op) {
     if (!isFP32(operand) || rankOf(operand) < 1)
       return onnx::inputText(op, i) + " is not a tensor of FP32 of known rank";
     if (onnx::constantValue(operand) ? !isFiniteConstant(operand) : !scaleOf(operand))
-      return onnx::inputText(op, i) +
-             (onnx::constantValue(operand) ? " is not finite" : " has no range in the file");
+      return onnx::inputText(op, i) + (onnx::constantValue(operand) ? " is not finite"
+                                       : isReached
+                                           ? " has no range in the file"
+                                           : " has no range: no sample has come to this graph");
   }
   if (std::string why = needed.whyOf(op); !why.empty())
     return why;

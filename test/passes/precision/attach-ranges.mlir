@@ -2,8 +2,8 @@
 // RUN: cameo-opt %s --cameo-attach-ranges='file=%t.json model=16e89c4be18b0e5f' | FileCheck %s
 // What has been attached is text as all else, and a function that has its types needs none.
 // RUN: cameo-opt %s --cameo-attach-ranges='file=%t.json' | cameo-opt | FileCheck %s
-// RUN: cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-attach-ranges{file=%t.json},cameo-lower-precision{precision=fp16}))' | FileCheck %s --check-prefix=TYPES
-// RUN: cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{precision=fp16},cameo-attach-ranges{file=%t.json}))' | FileCheck %s --check-prefix=TYPES
+// RUN: cameo-opt %s --pass-pipeline='builtin.module(cameo-attach-ranges{file=%t.json},cameo-lower-precision{precision=fp16})' | FileCheck %s --check-prefix=TYPES
+// RUN: cameo-opt %s --pass-pipeline='builtin.module(cameo-lower-precision{precision=fp16},cameo-attach-ranges{file=%t.json})' | FileCheck %s --check-prefix=TYPES
 // RUN: not cameo-opt %s --cameo-attach-ranges='file=%t.json model=00c8a1ee01e86f41' 2>&1 | FileCheck %s --check-prefix=MODEL
 // RUN: not cameo-opt %s --cameo-attach-ranges='file=%t.none' 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: sed 's/ -> tensor<4xf32> {/ -> tensor<4xf32> attributes {onnx.ranges = {file = "r", values = {x = array<f64: 1.0>}}} {/' %s | not cameo-opt --cameo-lower-precision 2>&1 | FileCheck %s --check-prefix=FORM

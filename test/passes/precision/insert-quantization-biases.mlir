@@ -1,26 +1,26 @@
 // RUN: echo '{"cameo_ranges": 1, "ranges": {"a": {"min": 0, "max": 127}, "b": {"min": 0, "max": 127}, "c": {"min": 0, "max": 127}}, "inputs": {"conv": {"value": "a", "scale": 1, "means": [8, 16, 4, 4], "shifts": [0.5, 0, 0, 0.25]}, "depthwise": {"value": "b", "scale": 0.0083, "means": [2, 2, 8, 4], "shifts": [100, 100, 100, 100]}, "gemm": {"value": "other", "scale": 1, "means": [1, 1], "shifts": [0, 0]}}}' > %t.json
-// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cameo-attach-ranges{file=%t.json},cameo-insert-quantization{correct-biases=on}))' | FileCheck %s
-// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cameo-attach-ranges{file=%t.json},cameo-insert-quantization{correct-biases=on}),cameo-report-decisions)' 2>&1 | FileCheck %s --check-prefix=MISSED
-// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cameo-attach-ranges{file=%t.json},cameo-insert-quantization))' | FileCheck %s --check-prefix=OFF
+// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(cameo-attach-ranges{file=%t.json},cameo-insert-quantization{correct-biases=on})' | FileCheck %s
+// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(cameo-attach-ranges{file=%t.json},cameo-insert-quantization{correct-biases=on},cameo-report-decisions)' 2>&1 | FileCheck %s --check-prefix=MISSED
+// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(cameo-attach-ranges{file=%t.json},cameo-insert-quantization)' | FileCheck %s --check-prefix=OFF
 
 // The ranges say it where nobody asks.
 // RUN: sed 's/"inputs"/"chosen": {"bias_correction": true}, "inputs"/' %t.json > %t.chosen
-// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cameo-attach-ranges{file=%t.chosen},cameo-insert-quantization))' | FileCheck %s
-// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cameo-attach-ranges{file=%t.chosen},cameo-insert-quantization{correct-biases=off}))' | FileCheck %s --check-prefix=OFF
+// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(cameo-attach-ranges{file=%t.chosen},cameo-insert-quantization)' | FileCheck %s
+// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(cameo-attach-ranges{file=%t.chosen},cameo-insert-quantization{correct-biases=off})' | FileCheck %s --check-prefix=OFF
 // RUN: sed 's/true}, /3}, /' %t.chosen > %t.three
 // RUN: not cameo-opt %s --split-input-file --cameo-attach-ranges='file=%t.three' 2>&1 | FileCheck %s --check-prefix=THREE
 // THREE: error: ranges in '{{.*}}.three': 'chosen': 'bias_correction': expected true or false, found 3
 // RUN: sed 's/"inputs"/"others"/' %t.chosen > %t.others
 // RUN: not cameo-opt %s --split-input-file --cameo-attach-ranges='file=%t.others' 2>&1 | FileCheck %s --check-prefix=OTHERS
 // OTHERS: error: ranges in '{{.*}}.others': 'chosen' corrects biases, for which it takes 'inputs': expected an object of products, found nothing
-// RUN: not cameo-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cameo-attach-ranges{file=%t.json},cameo-insert-quantization{correct-biases=yes}))' 2>&1 | FileCheck %s --check-prefix=YES
+// RUN: not cameo-opt %s --split-input-file --pass-pipeline='builtin.module(cameo-attach-ranges{file=%t.json},cameo-insert-quantization{correct-biases=yes})' 2>&1 | FileCheck %s --check-prefix=YES
 // YES: error: --correct-biases: 'yes' is not one of on, off and recorded
 
 // RUN: echo '{"cameo_ranges": 1, "ranges": {"a": {"min": 0, "max": 127}}}' > %t.without
-// RUN: not cameo-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cameo-attach-ranges{file=%t.without},cameo-insert-quantization{correct-biases=on}))' 2>&1 | FileCheck %s --check-prefix=WITHOUT
+// RUN: not cameo-opt %s --split-input-file --pass-pipeline='builtin.module(cameo-attach-ranges{file=%t.without},cameo-insert-quantization{correct-biases=on})' 2>&1 | FileCheck %s --check-prefix=WITHOUT
 // WITHOUT: error: bias correction needs means of what products read, and '{{.*}}.without' has none: calibration records them where it is asked for
 // RUN: echo '{"cameo_ranges": 1, "ranges": {"a": {"min": 0, "max": 127}}, "inputs": {"conv": {"value": "a", "scale": 1, "means": [1], "shifts": []}}}' > %t.uneven
-// RUN: not cameo-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cameo-attach-ranges{file=%t.uneven},cameo-insert-quantization{correct-biases=on}))' 2>&1 | FileCheck %s --check-prefix=UNEVEN
+// RUN: not cameo-opt %s --split-input-file --pass-pipeline='builtin.module(cameo-attach-ranges{file=%t.uneven},cameo-insert-quantization{correct-biases=on})' 2>&1 | FileCheck %s --check-prefix=UNEVEN
 // UNEVEN: error: ranges in '{{.*}}.uneven': the input of 'conv': 'shifts': expected 1 numbers, as many as 'means' has, found 0
 
 // Two channels and two places of the window. 63.5 becomes 64 in a scale of 1, by which the mean

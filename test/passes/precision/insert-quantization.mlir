@@ -1,5 +1,5 @@
 // RUN: echo '{"cameo_ranges": 1, "model": "16e89c4be18b0e5f", "ranges": {"x": {"min": -1, "max": 12.7}, "a": {"min": 0, "max": 12.7}, "b": {"min": -25.4, "max": 2}, "c": {"min": 0, "max": 1.27}, "d": {"min": -25.4, "max": 12.7, "method": "entropy", "thresholds": {"max": 25.4, "entropy": 12.7}}, "none": {"min": 0, "max": 0}}}' > %t.json
-// RUN: cameo-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(func.func(cameo-attach-ranges{file=%t.json},cameo-insert-quantization{nodes=asked=int8;held=fp16;other=fp32}),cameo-report-decisions)' | FileCheck %s
+// RUN: cameo-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(cameo-attach-ranges{file=%t.json},cameo-insert-quantization{nodes=asked=int8;held=fp16;other=fp32},cameo-report-decisions)' | FileCheck %s
 
 // What is stored is what the work behind a product gives, and a pool moves bytes. A scale is a
 // threshold by 127, one a channel of weights; it is rounded up to 5 bits (12.7 / 127 to 26 / 256), of

@@ -1,9 +1,9 @@
-// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cameo-insert-weight-quantization{least-weights=8}))' > %t
+// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(cameo-insert-weight-quantization{least-weights=8})' > %t
 // RUN: FileCheck %s < %t
-// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cameo-insert-weight-quantization{least-weights=8},cameo-insert-weight-quantization{least-weights=8}))' | diff %t -
-// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cameo-insert-weight-quantization{least-weights=8 type=int4 block=2}))' | FileCheck %s --check-prefix=BLOCKS
-// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cameo-insert-weight-quantization{least-weights=8 type=int4 block=2}),cameo-report-decisions)' 2>&1 | FileCheck %s --check-prefix=SAID
-// RUN: not cameo-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cameo-insert-weight-quantization{type=int2}))' 2>&1 | FileCheck %s --check-prefix=TYPE
+// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(cameo-insert-weight-quantization{least-weights=8},cameo-insert-weight-quantization{least-weights=8})' | diff %t -
+// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(cameo-insert-weight-quantization{least-weights=8 type=int4 block=2})' | FileCheck %s --check-prefix=BLOCKS
+// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(cameo-insert-weight-quantization{least-weights=8 type=int4 block=2},cameo-report-decisions)' 2>&1 | FileCheck %s --check-prefix=SAID
+// RUN: not cameo-opt %s --split-input-file --pass-pipeline='builtin.module(cameo-insert-weight-quantization{type=int2})' 2>&1 | FileCheck %s --check-prefix=TYPE
 // TYPE: error: weights: 'int2' is none of int8 and int4
 
 // The greatest magnitudes of the columns are 127 and 63.5; of blocks of two they are 14, 7, 127, 63.5.

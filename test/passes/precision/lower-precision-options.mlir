@@ -1,41 +1,41 @@
-// RUN: cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{precision=bf16}))' | FileCheck %s --check-prefix=WIDE
-// RUN: cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{precision=tf32}),cameo-verify-stage{stage=precision strict=true})' | FileCheck %s --check-prefix=SHORT
-// RUN: cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{precision=fp16 io=fp16}))' | FileCheck %s --check-prefix=IO
-// RUN: cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{precision=fp16 nodes=second*=fp32}),cameo-report-decisions)' 2>&1 | FileCheck %s --check-prefix=NAME
-// RUN: cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{precision=fp16 nodes=MatMul=tf32;first=bf16}),cameo-report-decisions)' 2>&1 | FileCheck %s --check-prefix=LAST
-// RUN: cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{nodes=first=fp16}))' | FileCheck %s --check-prefix=ONE
+// RUN: cameo-opt %s --pass-pipeline='builtin.module(cameo-lower-precision{precision=bf16})' | FileCheck %s --check-prefix=WIDE
+// RUN: cameo-opt %s --pass-pipeline='builtin.module(cameo-lower-precision{precision=tf32},cameo-verify-stage{stage=precision strict=true})' | FileCheck %s --check-prefix=SHORT
+// RUN: cameo-opt %s --pass-pipeline='builtin.module(cameo-lower-precision{precision=fp16 io=fp16})' | FileCheck %s --check-prefix=IO
+// RUN: cameo-opt %s --pass-pipeline='builtin.module(cameo-lower-precision{precision=fp16 nodes=second*=fp32},cameo-report-decisions)' 2>&1 | FileCheck %s --check-prefix=NAME
+// RUN: cameo-opt %s --pass-pipeline='builtin.module(cameo-lower-precision{precision=fp16 nodes=MatMul=tf32;first=bf16},cameo-report-decisions)' 2>&1 | FileCheck %s --check-prefix=LAST
+// RUN: cameo-opt %s --pass-pipeline='builtin.module(cameo-lower-precision{nodes=first=fp16})' | FileCheck %s --check-prefix=ONE
 // RUN: echo '{"cameo_ranges": 1, "ranges": {"exp": {"min": 0, "max": 9}, "second": {"min": -1, "max": 4e4}}}' > %t.json
-// RUN: cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-attach-ranges{file=%t.json},cameo-lower-precision{precision=fp16}),cameo-report-decisions)' 2>&1 | FileCheck %s --check-prefix=RANGES
+// RUN: cameo-opt %s --pass-pipeline='builtin.module(cameo-attach-ranges{file=%t.json},cameo-lower-precision{precision=fp16},cameo-report-decisions)' 2>&1 | FileCheck %s --check-prefix=RANGES
 
-// RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{precision=int4}))' 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: not cameo-opt %s --pass-pipeline='builtin.module(cameo-lower-precision{precision=int4})' 2>&1 | FileCheck %s --check-prefix=NONE
 // NONE: error: precision 'int4' is not one of fp32, tf32, fp16, bf16 and int8
-// RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{io=tf32}))' 2>&1 | FileCheck %s --check-prefix=NOIO
+// RUN: not cameo-opt %s --pass-pipeline='builtin.module(cameo-lower-precision{io=tf32})' 2>&1 | FileCheck %s --check-prefix=NOIO
 // NOIO: error: precision 'tf32' of inputs and outputs is not one of fp32, fp16 and bf16
-// RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{nodes=third=fp16}))' 2>&1 | FileCheck %s --check-prefix=NODE
+// RUN: not cameo-opt %s --pass-pipeline='builtin.module(cameo-lower-precision{nodes=third=fp16})' 2>&1 | FileCheck %s --check-prefix=NODE
 // NODE: error: --precision-of: 'third=fp16' matches no node with values of FP32, neither by name nor by operator
-// RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{nodes=\MatMul=fp16}))' 2>&1 | FileCheck %s --check-prefix=ESCAPE
+// RUN: not cameo-opt %s --pass-pipeline='builtin.module(cameo-lower-precision{nodes=\MatMul=fp16})' 2>&1 | FileCheck %s --check-prefix=ESCAPE
 // ESCAPE: error: --precision-of: '\MatMul=fp16' matches no node with values of FP32, neither by name nor by operator
-// RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{nodes=first}))' 2>&1 | FileCheck %s --check-prefix=FORM
-// RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{precision=fp16 nodes=Exp=int8}))' 2>&1 | FileCheck %s --check-prefix=PRODUCT
+// RUN: not cameo-opt %s --pass-pipeline='builtin.module(cameo-lower-precision{nodes=first})' 2>&1 | FileCheck %s --check-prefix=FORM
+// RUN: not cameo-opt %s --pass-pipeline='builtin.module(cameo-lower-precision{precision=fp16 nodes=Exp=int8})' 2>&1 | FileCheck %s --check-prefix=PRODUCT
 // PRODUCT: error: --precision-of: 'Exp=int8' matches no product with values of FP32, neither by name nor by operator
 // FORM: error: --precision-of: 'first' is not of the form GLOB=fp16
-// RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{nodes=first=fp8}))' 2>&1 | FileCheck %s --check-prefix=TYPE
+// RUN: not cameo-opt %s --pass-pipeline='builtin.module(cameo-lower-precision{nodes=first=fp8})' 2>&1 | FileCheck %s --check-prefix=TYPE
 // TYPE: error: --precision-of: 'fp8' in 'first=fp8' is not one of fp32, tf32, fp16, bf16 and int8
-// RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-lower-precision{nodes=[=fp16}))' 2>&1 | FileCheck %s --check-prefix=GLOB
+// RUN: not cameo-opt %s --pass-pipeline='builtin.module(cameo-lower-precision{nodes=[=fp16})' 2>&1 | FileCheck %s --check-prefix=GLOB
 // GLOB: error: --precision-of: '[' is not a pattern: {{.}}
-// RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-attach-ranges{file=%t.none},cameo-lower-precision{precision=fp16}))' 2>&1 | FileCheck %s --check-prefix=NOFILE
+// RUN: not cameo-opt %s --pass-pipeline='builtin.module(cameo-attach-ranges{file=%t.none},cameo-lower-precision{precision=fp16})' 2>&1 | FileCheck %s --check-prefix=NOFILE
 // NOFILE: error: ranges in '{{.*}}.none': No such file or directory
 // RUN: echo '{"ranges": {}}' > %t.old
-// RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-attach-ranges{file=%t.old},cameo-lower-precision{precision=fp16}))' 2>&1 | FileCheck %s --check-prefix=VERSION
+// RUN: not cameo-opt %s --pass-pipeline='builtin.module(cameo-attach-ranges{file=%t.old},cameo-lower-precision{precision=fp16})' 2>&1 | FileCheck %s --check-prefix=VERSION
 // VERSION: error: ranges in '{{.*}}.old': the member 'cameo_ranges' is not 1
 // RUN: echo '{"cameo_ranges": 1}' > %t.empty
-// RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-attach-ranges{file=%t.empty},cameo-lower-precision{precision=fp16}))' 2>&1 | FileCheck %s --check-prefix=EMPTY
+// RUN: not cameo-opt %s --pass-pipeline='builtin.module(cameo-attach-ranges{file=%t.empty},cameo-lower-precision{precision=fp16})' 2>&1 | FileCheck %s --check-prefix=EMPTY
 // EMPTY: error: ranges in '{{.*}}.empty': 'ranges': expected an object of values, found nothing
 // RUN: echo '{"cameo_ranges": 1, "ranges": {"first": {"min": 2, "max": 1}}}' > %t.wrong
-// RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-attach-ranges{file=%t.wrong},cameo-lower-precision{precision=fp16}))' 2>&1 | FileCheck %s --check-prefix=WRONG
+// RUN: not cameo-opt %s --pass-pipeline='builtin.module(cameo-attach-ranges{file=%t.wrong},cameo-lower-precision{precision=fp16})' 2>&1 | FileCheck %s --check-prefix=WRONG
 // WRONG: error: ranges in '{{.*}}.wrong': 'first' has a 'min' that is above its 'max'
 // RUN: echo '{"cameo_ranges": 1, "ranges": {"conv1": {"min": 0, "max": 1}}}' > %t.other
-// RUN: not cameo-opt %s --pass-pipeline='builtin.module(func.func(cameo-attach-ranges{file=%t.other},cameo-lower-precision{precision=fp16}))' 2>&1 | FileCheck %s --check-prefix=OTHER
+// RUN: not cameo-opt %s --pass-pipeline='builtin.module(cameo-attach-ranges{file=%t.other},cameo-lower-precision{precision=fp16})' 2>&1 | FileCheck %s --check-prefix=OTHER
 // OTHER: error: ranges in '{{.*}}.other': none of its 1 names is that of a value of this model
 
 // BF16 has FP32's range: an exponential is no danger there.

@@ -1,6 +1,6 @@
-// RUN: cameo-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(func.func(cameo-lower-precision{precision=fp16}),cameo-verify-stage{stage=precision strict=true},cameo-report-decisions)' | FileCheck %s
-// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cameo-lower-precision{precision=fp16}))' > %t
-// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cameo-lower-precision{precision=fp16},cameo-lower-precision{precision=fp16}))' | diff %t -
+// RUN: cameo-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(cameo-lower-precision{precision=fp16},cameo-verify-stage{stage=precision strict=true},cameo-report-decisions)' | FileCheck %s
+// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(cameo-lower-precision{precision=fp16})' > %t
+// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(cameo-lower-precision{precision=fp16},cameo-lower-precision{precision=fp16})' | diff %t -
 
 // Weights are rounded, and what an output needs is FP32 already.
 // CHECK-LABEL: func @product(

@@ -1,5 +1,5 @@
 // Values that keep their bits for what is made of them, and for what they are.
-// RUN: cameo-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(func.func(cameo-lower-precision{precision=fp16}),cameo-verify-stage{stage=precision strict=true},cameo-report-decisions)' | FileCheck %s
+// RUN: cameo-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(cameo-lower-precision{precision=fp16},cameo-verify-stage{stage=precision strict=true},cameo-report-decisions)' | FileCheck %s
 
 // An angle, through movement, elementwise work and a product; what comes of the sine is of FP16.
 // CHECK-LABEL: func @angle(
