@@ -20,13 +20,21 @@ static void putInOrder(std::vector<ComparedValue> &list, const llvm::StringMap<s
   });
 }
 
+/// A value in one trip: names have no zeros.
+static std::string keyOf(const SeenValue &value) {
+  std::string key = value.name.str();
+  for (int64_t trip : value.trips)
+    key += '\0' + std::to_string(trip);
+  return key;
+}
+
 /// Runs a side; the functions see nothing of samples that are repeated.
 static llvm::Error runWithoutRepeated(Side &side, const DataBatch &batch,
                                       Side::ValueFunction onValue, Side::ValueFunction onOutput) {
   auto without = [&](Side::ValueFunction see) {
     return [&batch, see](const SeenValue &value) {
       SampleRows rows = rowsOfSamples(batch, value.shape, value.bytes);
-      return see({value.name, value.type, rows.shape, rows.bytes});
+      return see({value.name, value.type, rows.shape, rows.bytes, value.trips});
     };
   };
   return side.run(batch, without(onValue), without(onOutput));
@@ -47,8 +55,8 @@ llvm::Error Comparison::runReference(const DataBatch &batch, KeptValues &values,
                                      KeptValues &outputs) {
   auto keep = [](KeptValues &kept, llvm::StringMap<size_t> &places, std::vector<std::string> &order,
                  const SeenValue &value) {
-    kept[value.name] = {value.type, llvm::SmallVector<int64_t>(value.shape),
-                        toNumbers(value.type, value.bytes)};
+    kept[keyOf(value)] = {value.type, llvm::SmallVector<int64_t>(value.shape),
+                          toNumbers(value.type, value.bytes)};
     if (places.try_emplace(value.name, order.size()).second)
       order.push_back(value.name.str());
     return llvm::Error::success();
@@ -92,7 +100,7 @@ llvm::Error Comparison::runSide(size_t side, const DataBatch &batch, const KeptV
 
 llvm::Error Comparison::compare(size_t side, const SeenValue &value, const KeptValues &kept,
                                 llvm::StringMap<size_t> &at, std::vector<ComparedValue> &list) {
-  auto found = kept.find(value.name);
+  auto found = kept.find(keyOf(value));
   if (found == kept.end())
     return llvm::Error::success();
   const Kept &reference = found->second;
@@ -111,6 +119,7 @@ llvm::Error Comparison::compare(size_t side, const SeenValue &value, const KeptV
     compared.op = facts(0).operators.lookup(value.name);
     if (compared.op.empty())
       compared.op = facts(side).operators.lookup(value.name);
+    compared.around = facts(0).around.lookup(value.name);
     compared.type = value.type;
     list.push_back(std::move(compared));
   }

@@ -11,6 +11,7 @@ namespace cameo {
 /// A value of a side beside the reference's.
 struct ComparedValue {
   std::string name, op;                     // op: of ONNX, empty where it is not known
+  std::vector<std::string> around;          // of a value in bodies: the nodes that have these
   cameo_dtype type = CAMEO_DTYPE_UNDEFINED; // as this side stores it
   TensorError error;
 };

@@ -5,6 +5,7 @@
 
 #include "codegen/emit/Page.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 
 #include <cmath>
@@ -133,8 +134,12 @@ static void printSides(llvm::raw_ostream &out, const Comparison &comparison) {
   printTable(out, rows);
 }
 
+/// "conv1 (Conv)", "step (MatMul in loop)"
 static std::string described(const ComparedValue &value) {
-  return value.op.empty() ? value.name : value.name + " (" + value.op + ")";
+  std::string text = value.op;
+  if (!value.around.empty())
+    text += (text.empty() ? "in " : " in ") + llvm::join(value.around, ", ");
+  return text.empty() ? value.name : value.name + " (" + text + ")";
 }
 
 static void printWorst(llvm::raw_ostream &out, const Comparison &comparison, size_t side,
@@ -190,6 +195,9 @@ static json::Object valueJson(const ComparedValue &value) {
       {"max_error", error.largestDifference()}, {"max_reference", error.largestReference()}};
   if (!value.op.empty())
     object["op"] = value.op;
+  if (!value.around.empty())
+    object["in"] = json::Array(
+        llvm::map_range(value.around, [](const std::string &name) { return json::fixUTF8(name); }));
   if (error.incomparable())
     object["incomparable"] = int64_t(error.incomparable());
   else if (std::isinf(error.sqnr()))

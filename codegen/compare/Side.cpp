@@ -5,6 +5,7 @@
 
 #include "dialects/onnx/Onnx.h"
 #include "dialects/rt/Rt.h"
+#include "passes/graph/Bodies.h"
 #include "passes/precision/RecordedRanges.h"
 
 #include "llvm/Support/Path.h"
@@ -22,12 +23,22 @@ static llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> compileModel(Compiler
   return compiler.artefact();
 }
 
-static void addOperators(ModuleOp module, llvm::StringMap<std::string> &operators) {
-  module.walk([&](Operation *op) {
-    for (Value result : op->getResults())
-      if (std::string name = valueName(result); !name.empty() && !isa<onnx::ConstantOp>(op))
-        operators[name] = op->getName().stripDialect().str();
-  });
+static void addOperators(ModuleOp module, SideFacts &facts) {
+  llvm::DenseMap<Operation *, Operation *> callers = callersOf(module);
+  for (func::FuncOp function : modelFunctions(module)) {
+    std::vector<std::string> around = nodesAround(function, callers);
+    for (Operation &op : function.getBody().front())
+      for (Value result : op.getResults())
+        if (std::string name = valueName(result); !name.empty() && !isa<onnx::ConstantOp>(op)) {
+          facts.operators[name] = op.getName().stripDialect().str();
+          if (!around.empty())
+            facts.around[name] = around;
+        }
+    // What trips hand on; what is captured is of the graph around.
+    if (auto loop = dyn_cast_or_null<onnx::CallLoopOp>(callers.lookup(function)))
+      for (BlockArgument argument : function.getArguments().slice(1, loop.getCarried()))
+        facts.around[valueName(argument)] = around;
+  }
 }
 
 static std::vector<LaunchTotals> totalsOfAll(ModuleOp module) {
@@ -91,7 +102,7 @@ llvm::Expected<std::unique_ptr<RunningSide>> RunningSide::compile(StringRef path
   quiet.pipeline.precision = PrecisionOptions();
   Compiler normalizer(std::move(quiet));
   if (succeeded(normalizer.read(path)) && succeeded(normalizer.runTo(Stage::Normalized)))
-    addOperators(normalizer.module(), facts.operators);
+    addOperators(normalizer.module(), facts);
   return std::make_unique<RunningSide>(std::move(facts), std::move(runners[0]),
                                        std::move(runners[1]));
 }
@@ -116,7 +127,7 @@ llvm::Expected<std::unique_ptr<RunningSide>> RunningSide::load(StringRef path,
 llvm::Error RunningSide::run(const DataBatch &batch, ValueFunction onValue,
                              ValueFunction onOutput) {
   auto show = [&](const TappedValue &value) {
-    return onValue({value.name, value.type, value.shape, value.bytes});
+    return onValue({value.name, value.type, value.shape, value.bytes, value.trips});
   };
   llvm::Expected<std::vector<HostTensor>> results = withTaps().run(batch.inputs, show);
   if (results && tapped)

@@ -20,6 +20,8 @@ struct SideFacts {
   std::vector<TotalEstimate> estimates;
   /// Operators by the names of values.
   llvm::StringMap<std::string> operators;
+  /// Of values in bodies the nodes that take or repeat these, outer ones first.
+  llvm::StringMap<std::vector<std::string>> around;
 };
 
 /// A value of one run; bytes and shape live as long as the call that it is given to.
@@ -28,6 +30,7 @@ struct SeenValue {
   cameo_dtype type;
   llvm::ArrayRef<int64_t> shape;
   llvm::ArrayRef<char> bytes;
+  llvm::ArrayRef<int64_t> trips = {}; // as of TappedValue
 };
 
 /// The launches of a model that is compiled for these targets and sizes, but not to code. Messages
