@@ -99,6 +99,9 @@ static void writeGraph(json::OStream &out, const StageGraph &graph) {
                           {"results", std::move(results)}};
       if (!node.precision.empty())
         object["precision"] = node.precision;
+      if (!node.around.empty())
+        object["in"] = json::Array(llvm::map_range(
+            node.around, [](const std::string &name) { return json::fixUTF8(name); }));
       out.rawValue(llvm::formatv("{0}", json::Value(std::move(object))).str());
     }
   });
@@ -189,6 +192,8 @@ void cameo::writeReport(json::OStream &out, const ReportContents &contents, Repe
         out.object([&] {
           out.attribute("target", rt::VariantOp(variant.op).getTarget().spelling());
           out.attribute("kernels", launchesOf(variant.op));
+          if (json::Array waits = waitsOf(variant.op); !waits.empty())
+            out.attribute("waits", std::move(waits));
           if (std::optional<TotalEstimate> estimate = totalsOf(variant.op).estimate)
             out.attribute("estimate", estimateJson(*estimate));
           out.attribute("memory", memoryOf(variant.op));

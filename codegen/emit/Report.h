@@ -18,6 +18,7 @@ struct StageGraph {
     llvm::StringRef precision;                 // at stage precision: "fp16"; empty without floats
     llvm::SmallVector<std::string, 1> results; // types
     llvm::SmallVector<unsigned, 2> from;       // nodes whose results it reads, each once
+    std::vector<std::string> around = {};      // nodes whose graph it is in, outer ones first
   };
   std::string stage;
   std::vector<Node> nodes;
@@ -55,6 +56,8 @@ void writeReport(llvm::json::OStream &out, const ReportContents &contents, Repea
 llvm::json::Array launchesOf(rt::VariantOp variant);
 /// What its plan takes of the arena, in all and step by step.
 llvm::json::Object memoryOf(rt::VariantOp variant);
+/// One object per wait for values of the device, in the plan's order.
+llvm::json::Array waitsOf(rt::VariantOp variant);
 /// Only the sums.
 llvm::json::Object memorySumsOf(rt::VariantOp variant);
 

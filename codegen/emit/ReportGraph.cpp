@@ -5,6 +5,7 @@
 #include "codegen/emit/Report.h"
 #include "dialects/kernel/Kernel.h"
 #include "dialects/onnx/Onnx.h"
+#include "passes/graph/Bodies.h"
 #include "passes/precision/Policy.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -35,6 +36,36 @@ class GraphReader {
 public:
   explicit GraphReader(StageGraph &graph) : graph(graph) {}
 
+  /// Nodes of a graph, with those of graphs in it behind the node that has them.
+  void read(func::FuncOp function) {
+    for (Operation &op : function.getBody().front()) {
+      read(op);
+      for (func::FuncOp body : bodiesOf(op)) {
+        around.push_back(nodeNames(op.getLoc()));
+        read(body);
+        around.pop_back();
+      }
+    }
+  }
+
+private:
+  static SmallVector<func::FuncOp, 2> bodiesOf(Operation &op) {
+    SmallVector<func::FuncOp, 2> bodies;
+    for (const BodyCall &call : bodyCalls(&op))
+      bodies.push_back(call.callee);
+    auto add = [&](FlatSymbolRefAttr name) {
+      if (auto body = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(&op, name))
+        bodies.push_back(body);
+    };
+    if (auto choice = dyn_cast<rt::IfOp>(op)) {
+      add(choice.getThenBranchAttr());
+      add(choice.getElseBranchAttr());
+    } else if (auto loop = dyn_cast<rt::LoopOp>(op)) {
+      add(loop.getBodyAttr());
+    }
+    return bodies;
+  }
+
   void read(Operation &op) {
     if (isa<onnx::ConstantOp, rt::GetConstantOp>(op)) {
       ++graph.constants;
@@ -61,12 +92,12 @@ public:
       add(op, tensors);
   }
 
-private:
   void add(Operation &op, ArrayRef<Value> tensors) {
     unsigned number = graph.nodes.size();
     StageGraph::Node node;
     node.name = nodeNames(op.getLoc());
     node.op = op.getName().stripDialect().str();
+    node.around = around;
     // Of a cast between two types neither is what it computes in.
     std::optional<Precision> precision =
         graph.precision.empty() || isa<onnx::CastOp>(op) ? std::nullopt : precisionOf(&op);
@@ -87,6 +118,7 @@ private:
 
   StageGraph &graph;
   DenseMap<Value, unsigned> producers;
+  std::vector<std::string> around;
 };
 
 } // namespace
@@ -99,8 +131,6 @@ StageGraph cameo::readGraph(Stage stage, ModuleOp module) {
     return graph;
   if (auto precision = entry->getAttrOfType<StringAttr>(kPrecisionAttr))
     graph.precision = precision.str();
-  GraphReader reader(graph);
-  for (Operation &op : entry.getBody().front())
-    reader.read(op);
+  GraphReader(graph).read(entry);
   return graph;
 }

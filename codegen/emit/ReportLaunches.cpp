@@ -244,6 +244,27 @@ static void addEstimate(json::Object &object, rt::LaunchOp launch) {
   object["estimate"] = std::move(found);
 }
 
+/// The loops and branches that a step is in, outer ones first.
+static void addAround(json::Object &object, Operation *step) {
+  SmallVector<json::Value> around;
+  for (Operation *op = step->getParentOp(); isa<rt::RepeatOp, rt::BranchOp>(op);
+       op = op->getParentOp())
+    around.push_back(json::fixUTF8(nodeNames(op->getLoc())));
+  if (!around.empty())
+    object["in"] = json::Array(llvm::reverse(around));
+}
+
+json::Array cameo::waitsOf(rt::VariantOp variant) {
+  json::Array waits;
+  variant.walk([&](rt::FetchOp fetch) {
+    json::Object object{{"value", json::fixUTF8(nodeNames(fetch.getLoc()))},
+                        {"numbers", int64_t(fetch.getValues().size())}};
+    addAround(object, fetch);
+    waits.push_back(std::move(object));
+  });
+  return waits;
+}
+
 json::Array cameo::launchesOf(rt::VariantOp variant) {
   json::Array kernels;
   for (auto function : variant.getOps<func::FuncOp>()) {
@@ -255,6 +276,7 @@ json::Array cameo::launchesOf(rt::VariantOp variant) {
                           {"onnx_nodes", json::fixUTF8(launchNodes(launch))},
                           {"stream", 0},
                           {"step", steps.numberOf(launch)}};
+      addAround(object, launch);
       if (std::optional<SymbolRefAttr> parts = launch.getFinishes())
         object["finishes"] = parts->getLeafReference().getValue();
       if (Operation *kernel = kernelOf(launch))

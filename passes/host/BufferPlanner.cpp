@@ -357,7 +357,8 @@ LogicalResult BufferPlanner::collectFetch(rt::FetchOp fetch) {
   if (places[*place].view && !rt::layoutOf(fetch.getSource())->isContiguous)
     return fetch.emitError("reads several pieces of another tensor");
   useAt(*place, steps.size());
-  steps.push_back({fetch, fetch.getLoc(), {int(*place)}});
+  // For reports: by the value, not by who asks for it.
+  steps.push_back({fetch, fetch.getSource().getLoc(), {int(*place)}});
   endSegment(fetch);
   return success();
 }
