@@ -72,15 +72,30 @@ struct RunCounts {
   bool replayed = true;             // all that a graph is worth while for
 };
 
+// From the end of a launch to the beginning of the next one, between which the host waits, in milliseconds.
+struct WaitTiming {
+  size_t launches;   // in front of it
+  std::string value; // that is read back; empty: memory grows
+  double duration;
+  double spread; // between the quartiles of all runs
+};
+
 // How launches were timed. Times are milliseconds.
 struct TimedRun {
-  uint32_t replays = 0;       // of which times are the medians; 0: one run, launch by launch
+  uint32_t replays = 0; // of which times are the medians; 0: `runs` runs, launch by launch
+  uint32_t runs = 0;
   std::string notReplayed;    // why not, where a graph was tried
   double whole = 0;           // a replay from its first launch to its last, no events between
   double floor = 0;           // what is shown for a launch that does nothing:
   bool floorIsKernel = false; // for an empty kernel; else for no kernel at all
-  uint64_t waits = 0;         // for values that the run goes by,
-  double waited = 0;          // and the time from a launch before to one behind, all together
+  uint64_t waits = 0;         // for values that the run goes by
+  std::vector<WaitTiming> waitTimings = {}; // those with launches in front of them and behind
+  double waited() const {
+    double sum = 0;
+    for (const WaitTiming &wait : waitTimings)
+      sum += wait.duration;
+    return sum;
+  }
 };
 constexpr uint32_t kTimedReplays = 20;
 
@@ -249,8 +264,10 @@ private:
                       std::vector<LaunchTiming> &timings, bool wantsReference, TimedRun &how);
   Status timeSteps(uint32_t replays, std::vector<LaunchTiming> &timings, bool wantsReference,
                    TimedRun &how);
-  Status timeSegments(std::deque<LaunchStep> &steps, std::vector<LaunchTiming> &timings,
-                      TimedRun &how);
+  Status timeSegments(uint32_t runs, std::deque<LaunchStep> &steps,
+                      std::vector<LaunchTiming> &timings, TimedRun &how);
+  Status timeRun(std::deque<LaunchStep> &steps, std::vector<LaunchTiming> &timings,
+                 std::vector<WaitTiming> &waits);
   Status timeRuns(uint32_t together, uint32_t replays, const std::vector<Event> &events,
                   std::vector<float> &milliseconds);
   Status timeReplays(uint32_t replays, std::vector<LaunchTiming> &timings, TimedRun &how);

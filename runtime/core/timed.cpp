@@ -172,14 +172,15 @@ Status timeFloor(Device &device, Stream stream, uint32_t replays, bool kernel, d
 
 // A run of all segments, each launch between two events. A graph replayed alone would not do where a
 // segment writes over what it has read.
-Status Context::timeSegments(std::deque<LaunchStep> &steps, std::vector<LaunchTiming> &timings,
-                             TimedRun &how) {
+Status Context::timeRun(std::deque<LaunchStep> &steps, std::vector<LaunchTiming> &timings,
+                        std::vector<WaitTiming> &waits) {
   Events events(device());
-  std::vector<size_t> firsts; // of each segment but the first: its first launch
+  std::string fetched; // at the end of the segment before
   CAMEO_RETURN_IF_ERROR(forEachSegment([&](Prepared &segment) {
     size_t first = timings.size();
-    if (&segment != active || first)
-      firsts.push_back(first);
+    if (first && (waits.empty() || waits.back().launches != first))
+      waits.push_back({first, fetched, 0, 0});
+    fetched = segment.work.fetches ? segment.work.fetch.source.name : "";
     // The segment may be gone when the run is over.
     for (const LaunchStep &step : segment.work.launches)
       timings.push_back({&plan().kernels()[step.kernel], &steps.emplace_back(step), 0, 0, 0});
@@ -196,10 +197,57 @@ Status Context::timeSegments(std::deque<LaunchStep> &steps, std::vector<LaunchTi
     timings[i].start = start;
     timings[i].duration = duration;
   }
+  if (!waits.empty() && waits.back().launches == timings.size())
+    waits.pop_back(); // nothing comes behind it
+  for (WaitTiming &wait : waits) {
+    const LaunchTiming &before = timings[wait.launches - 1];
+    wait.duration = timings[wait.launches].start - before.start - before.duration;
+  }
+  return {};
+}
+
+// Medians of whole runs: all have the same launches, and the last one's are given.
+Status Context::timeSegments(uint32_t runs, std::deque<LaunchStep> &steps,
+                             std::vector<LaunchTiming> &timings, TimedRun &how) {
+  std::vector<std::vector<float>> launched, waited;
+  for (uint32_t run = 0; run < runs; ++run) {
+    steps.clear();
+    timings.clear();
+    std::vector<WaitTiming> waits;
+    if (run)
+      takeOutputs(work());
+    CAMEO_RETURN_IF_ERROR(timeRun(steps, timings, waits));
+    // Memory that has grown in one run is there in the next one.
+    if (launched.size() != timings.size() || waited.size() != waits.size()) {
+      launched.assign(timings.size(), {});
+      waited.assign(waits.size(), {});
+    }
+    for (size_t i = 0; i < timings.size(); ++i)
+      launched[i].push_back(float(timings[i].duration));
+    for (size_t i = 0; i < waits.size(); ++i)
+      waited[i].push_back(float(waits[i].duration));
+    how.waitTimings = std::move(waits);
+  }
+  how.runs = launched.empty() ? runs : uint32_t(launched.front().size());
   how.waits = counts.waits;
-  for (size_t first : firsts)
-    if (first && first < timings.size())
-      how.waited += timings[first].start - timings[first - 1].start - timings[first - 1].duration;
+  if (how.runs < 2)
+    return {};
+  for (size_t i = 0; i < how.waitTimings.size(); ++i) {
+    Middle middle = middleOf(waited[i]);
+    how.waitTimings[i].duration = middle.median;
+    how.waitTimings[i].spread = middle.spread;
+  }
+  double start = 0;
+  size_t wait = 0;
+  for (size_t i = 0; i < timings.size(); ++i) {
+    if (wait < how.waitTimings.size() && how.waitTimings[wait].launches == i)
+      start += how.waitTimings[wait++].duration;
+    Middle middle = middleOf(launched[i]);
+    timings[i].start = start;
+    timings[i].duration = middle.median;
+    timings[i].spread = middle.spread;
+    start += middle.median;
+  }
   return {};
 }
 
@@ -293,7 +341,10 @@ Status Context::timeLaunches(uint32_t replays, std::deque<LaunchStep> &steps,
   }
   if (!how.replays) {
     timings.clear();
-    CAMEO_RETURN_IF_ERROR(timeSegments(steps, timings, how));
+    // On devices without graphs times are those of the host, which repeating makes no better.
+    bool repeats = plan().hasSegments() && device().hasGraphs();
+    CAMEO_RETURN_IF_ERROR(
+        timeSegments(repeats ? std::max<uint32_t>(replays, 1) : 1, steps, timings, how));
   }
   return copyOutputs();
 }

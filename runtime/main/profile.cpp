@@ -78,6 +78,30 @@ std::string tableRow(const std::string &number, const std::string &kernel, int w
   return std::string(text) + (row.nodes.empty() ? "" : "  " + row.nodes) + "\n";
 }
 
+// Waits for the same value together, the longest first.
+void printWaits(const runtime::TimedRun &how) {
+  struct Waits {
+    std::string value;
+    size_t count = 0;
+    double milliseconds = 0;
+  };
+  std::vector<Waits> list;
+  for (const runtime::WaitTiming &wait : how.waitTimings) {
+    auto same = [&](const Waits &waits) { return waits.value == wait.value; };
+    auto found = std::find_if(list.begin(), list.end(), same);
+    if (found == list.end())
+      found = list.insert(found, {wait.value, 0, 0});
+    ++found->count;
+    found->milliseconds += wait.duration;
+  }
+  std::sort(list.begin(), list.end(), [](const Waits &a, const Waits &b) {
+    return std::pair(-a.milliseconds, a.value) < std::pair(-b.milliseconds, b.value);
+  });
+  for (const Waits &waits : list)
+    std::printf("    %11.3f us, %zu of them for %s\n", waits.milliseconds * 1000, waits.count,
+                waits.value.empty() ? "memory that grows" : ("'" + waits.value + "'").c_str());
+}
+
 // The longest first, and all of them together.
 void printTable(std::vector<Row> rows, bool areMedians) {
   constexpr size_t kWidest = 40;
@@ -126,6 +150,21 @@ std::string slice(const runtime::LaunchTiming &timing, const std::string &precis
          (counters ? "," + formatCounters(*counters) : "") + "}}";
 }
 
+// The time from a launch to the one behind the wait.
+std::string waitSlices(const runtime::TimedRun &how, const std::vector<double> &ends) {
+  std::string text;
+  for (const runtime::WaitTiming &wait : how.waitTimings) {
+    char numbers[160];
+    std::snprintf(numbers, sizeof numbers,
+                  ",\"cat\":\"wait\",\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":%.3f,\"dur\":%.3f,"
+                  "\"args\":{\"spread_us\":%.3f}}",
+                  ends[wait.launches - 1] * 1000, wait.duration * 1000, wait.spread * 1000);
+    text += ",\n{\"name\":" +
+            quoteJson(wait.value.empty() ? "wait for memory" : "wait for " + wait.value) + numbers;
+  }
+  return text;
+}
+
 // What the times are, for people.
 std::string describeTimes(const Session &session, const runtime::TimedRun &how) {
   if (session.simulated())
@@ -134,7 +173,8 @@ std::string describeTimes(const Session &session, const runtime::TimedRun &how) 
     return "medians of " + std::to_string(how.replays) +
            " replays of a graph that records an event between launches";
   std::string why = how.notReplayed.empty() ? "this driver has no graphs" : how.notReplayed;
-  return "one run, launched by the host, which short kernels wait for: " + why;
+  std::string runs = how.runs > 1 ? "medians of " + std::to_string(how.runs) + " runs" : "one run";
+  return runs + ", launched by the host, which short kernels wait for: " + why;
 }
 
 std::string describeFloor(const runtime::TimedRun &how) {
@@ -158,7 +198,7 @@ std::string header(const Session &session, const runtime::TimedRun &how) {
   if (how.waits) {
     char numbers[80];
     std::snprintf(numbers, sizeof numbers, ",\"waits\":%llu,\"waited_us\":%.3f",
-                  (unsigned long long)how.waits, how.waited * 1000);
+                  (unsigned long long)how.waits, how.waited() * 1000);
     text += numbers;
   }
   return text +
@@ -198,6 +238,7 @@ Status runProfile(const Options &options, Session &session, std::vector<HostTens
 
   std::string slices;
   std::vector<Row> rows;
+  std::vector<double> ends; // of launches
   runtime::TimedRun how;
   double total = 0;
   auto add = [&](const runtime::LaunchTiming &timing) {
@@ -210,11 +251,12 @@ Status runProfile(const Options &options, Session &session, std::vector<HostTens
         ",\n" + slice(timing, precision, number < counters.size() ? &counters[number] : nullptr);
     rows.push_back({number, timing.kernel->name, precision, shortNodes(step.onnxNodes),
                     timing.duration, step.flops, step.bytes});
+    ends.push_back(timing.start + timing.duration);
     total += timing.duration;
   };
   CAMEO_RETURN_IF_ERROR(context->runTimed(add, options.profileRuns, &how));
   if (!options.profile.empty()) {
-    std::string trace = header(session, how) + slices + "\n]}\n";
+    std::string trace = header(session, how) + slices + waitSlices(how, ends) + "\n]}\n";
     CAMEO_RETURN_IF_ERROR(
         writeFile(options.profile, std::vector<uint8_t>(trace.begin(), trace.end())));
   }
@@ -224,12 +266,13 @@ Status runProfile(const Options &options, Session &session, std::vector<HostTens
   std::printf("  %s\n", describeTimes(session, how).c_str());
   if (how.waits)
     std::printf("  %llu waits for values that the run goes by: %.3f ms between launches\n",
-                (unsigned long long)how.waits, how.waited);
+                (unsigned long long)how.waits, how.waited());
+  printWaits(how);
   if (how.replays)
     std::printf("  %s; a replay without events between its launches: %.3f ms\n",
                 describeFloor(how).c_str(), how.whole);
   if (!rows.empty())
-    printTable(std::move(rows), how.replays != 0);
+    printTable(std::move(rows), how.replays || how.runs > 1);
   return {};
 }
 
