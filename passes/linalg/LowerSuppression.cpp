@@ -178,13 +178,15 @@ static LogicalResult lowerNothing(Operation *op, Lowering &l) {
 }
 
 static LogicalResult lowerNonMaxSuppression(Operation *op, Lowering &l) {
-  FailureOr<OpFoldResult> limit = onnx::suppressionLimit(l.shapes, op);
-  if (failed(limit))
+  FailureOr<OpFoldResult> given = onnx::suppressionLimit(l.shapes, op);
+  if (failed(given))
     return failure();
+  // Exporters write the largest number of 64 bits where there is no limit.
+  OpFoldResult limit = l.plan.min(*given, l.operand(op, 1).sizes[2]);
   if (llvm::any_of(l.operand(op, 1).sizes,
                    [](OpFoldResult size) { return getConstantIntValue(size) == 0; }))
     return lowerNothing(op, l);
-  Suppression suppression(op, l, *limit);
+  Suppression suppression(op, l, limit);
   Lowered chosen = suppression.choose();
   Choice choice(l, op->getLoc(), chosen.sizes[0], [&](OpBuilder &b, Location loc, Value place) {
     return IndexMath(b, loc).element(chosen, place);

@@ -154,6 +154,8 @@ def suppression(name, version):
                {"center_point_box": 1})
     yield Case("limit-at-run-time", [boxes, scores, numpy.array([4], I64), half, least])
     yield Case("no-limit", [boxes, scores])
+    yield Case("limit-of-exporters", [boxes, scores, fixed(2**63 - 1), half, least])
+    yield Case("limit-of-33-bits", [boxes, scores, fixed(2**32), half])
     yield Case("no-share", [boxes, scores, fixed(9)])
     yield Case("nothing", [boxes, scores, fixed(9), half, numpy.array([2], F32)])
     yield Case("no-boxes", [numpy.zeros((1, 0, 4), F32), numpy.zeros((1, 2, 0), F32), fixed(9), half])

@@ -184,6 +184,18 @@ func.func @suppression(%boxes: tensor<2x20x4xf32>, %scores: tensor<2x3x20xf32>, 
 
 // -----
 
+// As many as there are boxes where the limit is larger, as exporters write none: indices of kernels may have 32 bits.
+// CHECK-LABEL: func @no_limit
+// CHECK: %[[ALL:.*]] = arith.constant 20 : index
+// CHECK: kernel.choose %{{.*}} conflicts %{{.*}} limit %[[ALL]],
+func.func @no_limit(%boxes: tensor<2x20x4xf32>, %scores: tensor<2x3x20xf32>, %share: tensor<f32>, %least: tensor<1xf32>) -> tensor<?x3xi64> {
+  %most = onnx.Constant() {value = dense<9223372036854775807> : tensor<1xi64>} : () -> tensor<1xi64>
+  %y = onnx.NonMaxSuppression(%boxes, %scores, %most, %share, %least) : (tensor<2x20x4xf32>, tensor<2x3x20xf32>, tensor<1xi64>, tensor<f32>, tensor<1xf32>) -> tensor<?x3xi64>
+  return %y : tensor<?x3xi64>
+}
+
+// -----
+
 // expected-error @below {{unsupported: 1 node cannot be compiled}}
 func.func @box_ranks(%boxes: tensor<20x4xf32>, %scores: tensor<2x3x20xf32>) -> tensor<?x3xi64> {
   %none = onnx.None() : () -> none
