@@ -134,6 +134,7 @@ private:
   std::string typeLoop(LoopCall &call, llvm::ArrayRef<onnx::Sizes> made);
   mlir::Value arrangeParts(const LoopCall &call, const Part &part, mlir::Value collected);
   std::optional<Formal> formalOf(mlir::Value value);
+  bool isDeclared(mlir::StringAttr name);
   mlir::StringAttr sizeName(mlir::OpFoldResult size);
   mlir::func::FuncOp createCallee(mlir::Operation *op, llvm::StringRef suffix,
                                   llvm::ArrayRef<Formal> formals);
@@ -221,7 +222,8 @@ private:
   rt::Ledger ledger;
   ShapeWalk walk;
   onnx::SizeNames sizeNames{walk.sizes};
-  llvm::DenseMap<const void *, mlir::StringAttr> unnamed; // sizes that have no name
+  llvm::DenseMap<const void *, mlir::StringAttr> unnamed; // names of sizes that have none
+  unsigned lastNumber = 0;                                // of those of them that are numbers
   std::vector<mlir::func::FuncOp> made;                   // of graphs, and those of graphs in them
   mlir::Value none;
   llvm::DenseMap<mlir::Value, List> lists;

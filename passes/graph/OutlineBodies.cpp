@@ -82,15 +82,27 @@ bool ControlFlow::isOfSizes(Value value) {
          });
 }
 
+/// Whether an argument has a size of that name. Names that are made here may have come in from a function around it.
+bool ControlFlow::isDeclared(StringAttr name) {
+  return llvm::any_of(llvm::seq(function.getNumArguments()), [&](unsigned i) {
+    auto dims = function.getArgAttrOfType<ArrayAttr>(i, onnx::kDimsAttr);
+    return dims && llvm::is_contained(dims, name);
+  });
+}
+
 StringAttr ControlFlow::sizeName(OpFoldResult size) {
   MLIRContext *context = function.getContext();
   if (StringAttr given = walk.sizes.nameOf(size))
     return given;
-  if (std::string text = sizeNames.of(size); !text.empty())
-    return StringAttr::get(context, text);
   StringAttr &name = unnamed[size.getOpaqueValue()];
-  if (!name)
-    name = StringAttr::get(context, "#" + Twine(unnamed.size()));
+  if (name)
+    return name;
+  std::string text = sizeNames.of(size);
+  name = StringAttr::get(context, text);
+  while (text.empty() || isDeclared(name)) {
+    text = "#" + std::to_string(++lastNumber);
+    name = StringAttr::get(context, text);
+  }
   return name;
 }
 

@@ -487,6 +487,25 @@ def deep(g):
     return g.loop(n, "", [x], outer), number_feeds(3, 1, 2, 0, sizes=(3, 1, 0, 2))
 
 
+def lists_of_both(g):
+    """Two lists that grow or are chosen as the device says: one of the graph around, one that an inner loop carries."""
+    x, n = g.input("x", FLOAT, ["N", 4]), g.input("n", INT64)
+    flat = g.add("Reshape", x, g.ints(-1))
+    above = g.add("Reshape", g.add("NonZero", g.add("Greater", flat, g.float(-5))), g.ints(-1))
+    chosen_ones = g.add("Gather", flat, above)
+
+    def outer(b, i, v):
+        def inner(c, j, u):
+            entry = c.add("Reshape", c.add("Gather", chosen_ones, i, axis=0), c.ints(1))
+            longer = c.add("Concat", u, entry, axis=0)
+            sizes = c.add("Cast", c.add("Shape", longer), to=FLOAT)
+            going = c.add("Less", c.add("Add", c.add("ReduceMax", longer, keepdims=0), c.add("ReduceSum", sizes, keepdims=0)),
+                          c.float(6))
+            return going, [longer], []
+        return "", b.loop(b.number(20), b.array(True), [v], inner), []
+    return g.loop(n, "", [g.array(numpy.zeros(0, F32))], outer), number_feeds(2, 1, 3)
+
+
 def deep_choices(g):
     """If in Loop in If in Loop."""
     x, n = g.input("x", FLOAT, ["N", 4]), g.input("n", INT64)
@@ -606,7 +625,7 @@ def rnn(g):
 
 
 SINGLE = (sliced_by_trip, numbers_in_bodies, carried_counter, collected_counter, counter_of_device, one_after_another,
-          deep, deep_choices, unread, only_parts, collected_sizes, flags, scan_backwards, number_to_sizes, if_then_loop,
+          deep, deep_choices, lists_of_both, unread, only_parts, collected_sizes, flags, scan_backwards, number_to_sizes, if_then_loop,
           rnn)
 
 

@@ -156,3 +156,25 @@ func.func @main(%x: tensor<?x3xf32> {onnx.dims = ["N", 3]}, %n: tensor<i64>) -> 
   }) : (tensor<i64>, none, tensor<?x3xf32>) -> tensor<*xf32>
   return %0 : tensor<*xf32>
 }
+
+// -----
+
+// Sizes without a name: one that came in from the graph around is not another one of the graph within.
+// CHECK-LABEL: func @main
+// CHECK: func private @main.body({{.*}}, %arg1: tensor<1x?xi64> {onnx.dims = [1, "#[[CARRIED:[0-9]+]]"],{{.*}}, %arg2: tensor<1x?xi64> {onnx.dims = [1, "#[[FOUND:[0-9]+]]"],
+// CHECK: func private @main.body_0({{.*}}, %arg1: tensor<1x?xi64> {onnx.dims = [1, "#3"],{{.*}}, %arg2: tensor<1x?xi64> {onnx.dims = [1, "#[[FOUND]]"],
+func.func @main(%x: tensor<?xf32> {onnx.dims = ["N"], onnx.name = "x"}, %n: tensor<i64>, %m: tensor<i64>) -> tensor<*xi64> {
+  %none = onnx.None() : () -> none
+  %empty = onnx.Constant() {value = dense<> : tensor<1x0xi64>} : () -> tensor<1x0xi64>
+  %found = onnx.NonZero(%x) : (tensor<?xf32>) -> tensor<*xi64>
+  %0 = onnx.Loop(%n, %none, %empty) ({
+  ^bb0(%i: tensor<i64>, %c: tensor<i1>, %v: tensor<*xi64>):
+    %1 = onnx.Loop(%m, %none, %v) ({
+    ^bb0(%j: tensor<i64>, %d: tensor<i1>, %u: tensor<*xi64>):
+      %2 = onnx.Concat(%u, %found) {axis = 1 : i64} : (tensor<*xi64>, tensor<*xi64>) -> tensor<*xi64>
+      onnx.Yield(%d, %2) : (tensor<i1>, tensor<*xi64>) -> ()
+    }) : (tensor<i64>, none, tensor<*xi64>) -> tensor<*xi64>
+    onnx.Yield(%c, %1) : (tensor<i1>, tensor<*xi64>) -> ()
+  }) : (tensor<i64>, none, tensor<1x0xi64>) -> tensor<*xi64>
+  return %0 : tensor<*xi64>
+}
