@@ -155,7 +155,9 @@ FailureOr<Sizes> HostValues::fetch(Value wanted, int64_t limit) {
     for (Value operand : op->getOperands()) {
       FailureOr<Sizes> numbers = isAbsent(operand) ? Sizes() : tryValues(operand, limit);
       if (succeeded(numbers)) {
-        areConstants &= llvm::all_of(*numbers, llvm::IsaPred<Attribute>);
+        areConstants &= llvm::all_of(*numbers, [](OpFoldResult number) {
+          return isa_and_present<IntegerAttr, FloatAttr>(dyn_cast<Attribute>(number));
+        });
         continue;
       }
       isKnown = false;

@@ -10,6 +10,8 @@
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
+#include <numeric>
+
 using namespace mlir;
 
 namespace cameo::onnx {
@@ -75,45 +77,85 @@ namespace {
 enum class HostReduction { Prod, Sum, Max, Min };
 } // namespace
 
-/// Of a list of host values, as in products of sizes.
+/// A host float is what another one is not less (or greater) than; NaN, which comes to no such end, stays.
+static OpFoldResult extremeReal(SizeBuilder &s, HostReduction kind, OpFoldResult result,
+                                OpFoldResult next) {
+  OpFoldResult isBetter = kind == HostReduction::Max ? s.less(result, next) : s.less(next, result);
+  OpFoldResult isNumber = s.max(s.less(next, s.floating(1)), s.less(s.floating(0), next));
+  return s.select(isNumber, s.select(isBetter, next, result), next);
+}
+
+static OpFoldResult reduceTwo(SizeBuilder &s, const HostIntegers &integers, HostReduction kind,
+                              bool isReal, OpFoldResult a, OpFoldResult b) {
+  switch (kind) {
+  case HostReduction::Prod:
+    return isReal ? s.fmul(a, b) : integers.mul(a, b);
+  case HostReduction::Sum:
+    return isReal ? s.fadd(a, b) : integers.add(a, b);
+  case HostReduction::Max:
+    return isReal ? extremeReal(s, kind, a, b) : integers.max(a, b);
+  case HostReduction::Min:
+    return isReal ? extremeReal(s, kind, a, b) : integers.min(a, b);
+  }
+  llvm_unreachable("unknown reduction");
+}
+
+/// The dimensions that are reduced, of host values; failure where they are not known.
+static FailureOr<SmallVector<bool>> hostAxes(Shapes &shapes, Operation *op, int64_t rank) {
+  Sizes axes;
+  if (!isAbsent(op, 1)) {
+    FailureOr<Sizes> given = shapes.host.tryValues(op->getOperand(1));
+    if (failed(given))
+      return failure();
+    axes = *given;
+  }
+  bool isNone = axes.empty() && intAttribute(op, "noop_with_empty_axes", 0) != 0;
+  SmallVector<bool> reduced(rank, axes.empty() && !isNone);
+  for (OpFoldResult axis : axes) {
+    std::optional<int64_t> known = getConstantIntValue(axis);
+    if (!known || *known < -rank || *known >= rank)
+      return failure();
+    reduced[*known < 0 ? *known + rank : *known] = true;
+  }
+  return reduced;
+}
+
+/// Of few host values, as in products of sizes and the largest of them.
 template <HostReduction kind>
 static FailureOr<Sizes> hostReduce(Shapes &shapes, Operation *op, unsigned) {
-  auto type = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
-  if (!type || type.getRank() > 1)
+  FailureOr<HostArray> x = hostArray(shapes, op, 0);
+  if (failed(x))
     return failure();
-  FailureOr<Sizes> values = shapes.host.tryValues(op->getOperand(0));
-  if (failed(values))
+  FailureOr<SmallVector<bool>> reduced = hostAxes(shapes, op, x->shape.size());
+  if (failed(reduced))
     return failure();
-  bool axesGiven = false;
-  if (!isAbsent(op, 1)) {
-    FailureOr<Sizes> axes = shapes.host.tryValues(op->getOperand(1));
-    if (failed(axes))
-      return failure();
-    axesGiven = !axes->empty();
-  }
-  if (!axesGiven && intAttribute(op, "noop_with_empty_axes", 0) != 0)
-    return values;
   SizeBuilder &s = shapes.sizes;
-  bool real = isa<FloatType>(type.getElementType());
-  if ((kind == HostReduction::Max || kind == HostReduction::Min) && (real || values->empty()))
+  Type type = elementType(op->getOperand(0));
+  bool isReal = isa<FloatType>(type),
+       isOrder = kind == HostReduction::Max || kind == HostReduction::Min;
+  HostIntegers integers(s, op, type);
+  SmallVector<int64_t> kept(x->shape);
+  for (auto [size, isReduced] : llvm::zip(kept, *reduced))
+    size = isReduced ? 1 : size;
+  if (isOrder && x->values.empty())
     return failure();
-  HostIntegers integers(s, op, type.getElementType());
+  // Results in row-major order; sums and products begin with what changes nothing.
   double start = kind == HostReduction::Prod ? 1 : 0;
-  OpFoldResult result = real ? s.floating(start) : s.index(static_cast<int64_t>(start));
-  for (auto [number, value] : llvm::enumerate(*values)) {
-    if (kind == HostReduction::Prod)
-      result = real ? s.fmul(result, value) : integers.mul(result, value);
-    else if (kind == HostReduction::Sum)
-      result = real ? s.fadd(result, value) : integers.add(result, value);
-    else if (number == 0)
-      result = value;
-    else
-      result =
-          kind == HostReduction::Max ? integers.max(result, value) : integers.min(result, value);
-    if (type.getElementType().isF32())
+  OpFoldResult neutral = isReal ? s.floating(start) : s.index(static_cast<int64_t>(start));
+  int64_t count = std::accumulate(kept.begin(), kept.end(), int64_t(1), std::multiplies<>());
+  Sizes results(count, isOrder ? OpFoldResult() : neutral);
+  int64_t position = 0;
+  hostElements(x->shape, [&](ArrayRef<int64_t> indices) {
+    int64_t at = 0;
+    for (auto [size, index, isReduced] : llvm::zip(kept, indices, *reduced))
+      at = at * size + (isReduced ? 0 : index);
+    OpFoldResult value = x->values[position++], &result = results[at];
+    result = result ? reduceTwo(s, integers, kind, isReal, result, value) : value;
+    if (type.isF32())
       result = s.fround(result);
-  }
-  return Sizes{result};
+    return value;
+  });
+  return results;
 }
 
 //===-- ArgMax, CumSum ------------------------------------------------------------------------===//
