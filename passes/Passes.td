@@ -632,17 +632,13 @@ def MergeDispatches : Pass<"cameo-merge-dispatches", "::mlir::func::FuncOp"> {
 def PlaceConcatenations : Pass<"cameo-place-concatenations", "::mlir::func::FuncOp"> {
   let summary = "place the parts of concatenations in one storage";
   let description = [{
-    Makes a `rt.storage` of each `rt.concat`, and what computes a part write it where it is wanted: the
-    dispatch gets a view of the storage as its destination. So a concatenation costs nothing. A
-    concatenation that is a part of another one becomes a view of that one's storage.
+    Makes a `rt.storage` of each `rt.concat`, and what computes a part write it where it is wanted: the dispatch gets a view
+    of the storage as its destination. One that is a part of another one becomes a view of that one's storage.
 
-    A part is copied by a dispatch of its own where it has no such place: an input, a constant, values
-    of the host, what is an output of the model, what is a part already, and what is reshaped in a way
-    that strides cannot say. Neighbours are copied together, up to 32. Where nothing has a place, that
-    copy is all there is.
-
-    An output that begins with the input that it becomes after each run (`onnx.state`) is put into that state's
-    own storage, which has room for more along the dimension that grows: the input is there already.
+    A part is copied by a dispatch of its own where it has no such place: an input, a constant, values of the host, what is
+    an output of the model, what is a part already, and what is reshaped in a way that strides cannot say. Neighbours are
+    copied together, up to 32. An output that begins with the input that it becomes (`onnx.state`) is put into that state's
+    own storage, which has room for more: the input is there already.
 
     ```mlir
     %a = kernel.dispatch ... outs(%e : tensor<1x64xf32>) { ... }

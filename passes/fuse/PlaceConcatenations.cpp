@@ -392,7 +392,7 @@ StringRef Placer::reasonToCopy(const State &state, rt::ConcatOp concat, int64_t 
   Uses before = findUses(state.input), after = findUses(concat, state.output);
   if (!before.isFree || !after.isFree)
     return "it is needed in memory of its own, as other outputs and the borders of loops are";
-  if (before.kept < outer || after.kept < outer)
+  if (CAMEO_MUTANT(52, before.kept < outer || after.kept < outer, false))
     return "it is read in a shape whose elements would not lie at equal steps there";
   if (before.kept < kAll && !hasSizesOf(state.input, concat))
     return "its sizes are not known to be those of what is added";

@@ -445,7 +445,7 @@ bool BufferPlanner::mayUpdate(unsigned from, unsigned to) {
            place.memory == places[to].memory;
   });
   if (!isOne || before.factor != after.factor || before.dims != after.dims || after.first < 0 ||
-      before.last > after.first)
+      CAMEO_MUTANT(51, before.last > after.first, false))
     return false;
   // The step that writes it first may be the last one that reads the old value.
   if (before.last < after.first)

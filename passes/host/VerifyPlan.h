@@ -63,9 +63,9 @@ private:
   llvm::DenseMap<mlir::Attribute, int> constants; // by symbol
   std::vector<Launch> launches;                   // in their order
   llvm::SmallVector<int> inputs, outputs, scalars, fetched;
-  llvm::SmallVector<int> taps;   // by their numbers
+  llvm::SmallVector<int> taps;                      // by their numbers
   llvm::SmallDenseMap<unsigned, unsigned> outputOf; // that inputs become after each run
-  llvm::SmallVector<int> handed; // over borders of regions, in order
+  llvm::SmallVector<int> handed;                    // over borders of regions, in order
 
   class Run;
 };

@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/core/context.h"
 
+#include "runtime/mutant.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -189,7 +191,8 @@ Status Context::fitState(uint32_t index, uint64_t capacity) {
     input.device = old;
     return status;
   }
-  std::vector<Piece> from = piecesOf(tensor, input.shape, input.capacity, held);
+  std::vector<Piece> from =
+      piecesOf(tensor, input.shape, CAMEO_MUTANT(49, input.capacity, capacity), held);
   std::vector<Piece> to = piecesOf(tensor, input.shape, capacity, held);
   // Where one of the two is in one piece, the other one may not be.
   const std::vector<Piece> &more = from.size() > to.size() ? from : to;
@@ -299,7 +302,8 @@ Status Context::keepStates() {
     InputState &input = inputs[i];
     if (input.state == PlanTensor::kNone)
       continue;
-    input.advances = shapes[input.state].shape != input.shape;
+    input.advances =
+        CAMEO_MUTANT(50, shapes[input.state].shape != input.shape, sizes[input.state] == 0);
     uint64_t bytes = sizes[input.state];
     if (isInPlace(i) || (!bytes && !work().inputBytes[i]))
       continue;
