@@ -120,7 +120,7 @@ NB_MODULE(_runtime, m) {
 
   nb::class_<Context>(m, "Context", nb::type_slots(kContextSlots))
       .def(nb::init<std::shared_ptr<Model>, uint32_t, bool, bool>(), "model"_a, "entry"_a,
-           "use_graphs"_a, "keeps_states"_a)
+           "use_graphs"_a, "keeps_states"_a = true)
       .def("run", &Context::run, "inputs"_a, "outputs"_a, "make"_a.none(), "on_device"_a,
            "stream"_a, "is_asynchronous"_a)
       .def("profile", &Context::profile, "inputs"_a)
