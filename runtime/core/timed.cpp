@@ -209,7 +209,7 @@ Status Context::timeRun(std::deque<LaunchStep> &steps, std::vector<LaunchTiming>
 // Medians of whole runs: all have the same launches, and the last one's are given.
 Status Context::timeSegments(uint32_t runs, std::deque<LaunchStep> &steps,
                              std::vector<LaunchTiming> &timings, TimedRun &how) {
-  std::vector<std::vector<float>> launched, waited;
+  std::vector<std::vector<float>> times; // of launches and, behind them, of waits
   for (uint32_t run = 0; run < runs; ++run) {
     steps.clear();
     timings.clear();
@@ -218,22 +218,19 @@ Status Context::timeSegments(uint32_t runs, std::deque<LaunchStep> &steps,
       takeOutputs(work());
     CAMEO_RETURN_IF_ERROR(timeRun(steps, timings, waits));
     // Memory that has grown in one run is there in the next one.
-    if (launched.size() != timings.size() || waited.size() != waits.size()) {
-      launched.assign(timings.size(), {});
-      waited.assign(waits.size(), {});
-    }
-    for (size_t i = 0; i < timings.size(); ++i)
-      launched[i].push_back(float(timings[i].duration));
-    for (size_t i = 0; i < waits.size(); ++i)
-      waited[i].push_back(float(waits[i].duration));
+    if (times.size() != timings.size() + waits.size() || waits.size() != how.waitTimings.size())
+      times.assign(timings.size() + waits.size(), {});
+    for (size_t i = 0; i < times.size(); ++i)
+      times[i].push_back(float(i < timings.size() ? timings[i].duration
+                                                  : waits[i - timings.size()].duration));
     how.waitTimings = std::move(waits);
   }
-  how.runs = launched.empty() ? runs : uint32_t(launched.front().size());
+  how.runs = times.empty() ? runs : uint32_t(times.front().size());
   how.waits = counts.waits;
   if (how.runs < 2)
     return {};
   for (size_t i = 0; i < how.waitTimings.size(); ++i) {
-    Middle middle = middleOf(waited[i]);
+    Middle middle = middleOf(times[timings.size() + i]);
     how.waitTimings[i].duration = middle.median;
     how.waitTimings[i].spread = middle.spread;
   }
@@ -242,7 +239,7 @@ Status Context::timeSegments(uint32_t runs, std::deque<LaunchStep> &steps,
   for (size_t i = 0; i < timings.size(); ++i) {
     if (wait < how.waitTimings.size() && how.waitTimings[wait].launches == i)
       start += how.waitTimings[wait++].duration;
-    Middle middle = middleOf(launched[i]);
+    Middle middle = middleOf(times[i]);
     timings[i].start = start;
     timings[i].duration = middle.median;
     timings[i].spread = middle.spread;

@@ -78,28 +78,24 @@ std::string tableRow(const std::string &number, const std::string &kernel, int w
   return std::string(text) + (row.nodes.empty() ? "" : "  " + row.nodes) + "\n";
 }
 
-// Waits for the same value together, the longest first.
-void printWaits(const runtime::TimedRun &how) {
-  struct Waits {
-    std::string value;
+// Waits for the same value together, in the order of the run.
+void printWaits(const std::vector<runtime::WaitTiming> &waits) {
+  std::vector<bool> told(waits.size());
+  for (size_t i = 0; i < waits.size(); ++i) {
     size_t count = 0;
     double milliseconds = 0;
-  };
-  std::vector<Waits> list;
-  for (const runtime::WaitTiming &wait : how.waitTimings) {
-    auto same = [&](const Waits &waits) { return waits.value == wait.value; };
-    auto found = std::find_if(list.begin(), list.end(), same);
-    if (found == list.end())
-      found = list.insert(found, {wait.value, 0, 0});
-    ++found->count;
-    found->milliseconds += wait.duration;
+    for (size_t k = i; k < waits.size() && !told[i]; ++k)
+      if (waits[k].value == waits[i].value) {
+        told[k] = k != i;
+        ++count;
+        milliseconds += waits[k].duration;
+      }
+    const char *value = waits[i].value.c_str();
+    if (count)
+      std::printf(*value ? "    %11.3f us, %zu of them for '%s'\n"
+                         : "    %11.3f us, %zu of them for memory that grows\n",
+                  milliseconds * 1000, count, value);
   }
-  std::sort(list.begin(), list.end(), [](const Waits &a, const Waits &b) {
-    return std::pair(-a.milliseconds, a.value) < std::pair(-b.milliseconds, b.value);
-  });
-  for (const Waits &waits : list)
-    std::printf("    %11.3f us, %zu of them for %s\n", waits.milliseconds * 1000, waits.count,
-                waits.value.empty() ? "memory that grows" : ("'" + waits.value + "'").c_str());
 }
 
 // The longest first, and all of them together.
@@ -267,7 +263,7 @@ Status runProfile(const Options &options, Session &session, std::vector<HostTens
   if (how.waits)
     std::printf("  %llu waits for values that the run goes by: %.3f ms between launches\n",
                 (unsigned long long)how.waits, how.waited());
-  printWaits(how);
+  printWaits(how.waitTimings);
   if (how.replays)
     std::printf("  %s; a replay without events between its launches: %.3f ms\n",
                 describeFloor(how).c_str(), how.whole);
