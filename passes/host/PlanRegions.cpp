@@ -103,7 +103,8 @@ LogicalResult BufferPlanner::collectCarried(rt::RepeatOp repeat, Step &begin) {
     FailureOr<Sizes> known = sizesOf(value);
     if (failed(known))
       return failure();
-    sizes[body.getArgument(1 + i)] = sizes[repeat.getOutputs()[i]] = *known;
+    sizes[body.getArgument(1 + i)] = *known;
+    sizes[repeat.getOutputs()[i]] = *known;
     FailureOr<unsigned> source = placeToCopy(value, "a value that a loop carries");
     if (failed(source))
       return failure();

@@ -506,6 +506,26 @@ def lists_of_both(g):
     return g.loop(n, "", [g.array(numpy.zeros(0, F32))], outer), number_feeds(2, 1, 3)
 
 
+def many_lists(g, more):
+    """Tables of the compiler's grow while it goes through as many as these."""
+    x, n = g.input("x", FLOAT, ["N", 4]), g.input("n", INT64)
+    held = [g.add("Mul", x, g.float(number + 1)) for number in range(20)]
+    around = [g.add("Exp", x) for _ in range(more)]
+
+    def body(b, i, *carried):
+        return "", [b.add("Concat", v, start, axis=0) for v, start in zip(carried, held)], []
+    return [g.add("ReduceSum", v, g.ints(0), keepdims=0) for v in g.loop(n, "", held, body)] + around, \
+        number_feeds(2, 0, 3)
+
+
+def even_lists(g):
+    return many_lists(g, 0)
+
+
+def odd_lists(g):
+    return many_lists(g, 1)
+
+
 def deep_choices(g):
     """If in Loop in If in Loop."""
     x, n = g.input("x", FLOAT, ["N", 4]), g.input("n", INT64)
@@ -625,7 +645,7 @@ def rnn(g):
 
 
 SINGLE = (sliced_by_trip, numbers_in_bodies, carried_counter, collected_counter, counter_of_device, one_after_another,
-          deep, deep_choices, lists_of_both, unread, only_parts, collected_sizes, flags, scan_backwards, number_to_sizes, if_then_loop,
+          deep, deep_choices, lists_of_both, even_lists, odd_lists, unread, only_parts, collected_sizes, flags, scan_backwards, number_to_sizes, if_then_loop,
           rnn)
 
 
