@@ -445,6 +445,11 @@ CAMEO_API cameo_status cameo_context_set_arena(cameo_context *context, void *are
 CAMEO_API cameo_status cameo_context_set_stream(cameo_context *context, void *stream);
 CAMEO_API cameo_status cameo_context_get_stream(cameo_context *context, void **stream);
 
+/* Random numbers, of models that draw some: those of the next run are the first ones of this seed, and each run draws
+ * others. The same seed gives the same numbers, whatever the device; without this call it is 0. Nodes that have a seed of
+ * the model's own do not depend on it. */
+CAMEO_API cameo_status cameo_context_set_seed(cameo_context *context, uint64_t seed);
+
 /* Running. enqueue returns when the work is on the stream. Host memory bound to outputs is written
  * when the stream gets there. Host memory bound to inputs is read when the stream gets there if it
  * is page-locked, and has been read when enqueue returns if it is not; above 64 MiB, transfers of

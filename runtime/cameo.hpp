@@ -456,6 +456,7 @@ public:
     check(status);
   }
   void setStream(void *stream) { check(cameo_context_set_stream(get(), stream)); }
+  void setSeed(uint64_t seed) { check(cameo_context_set_seed(get(), seed)); }
 
   cameo_context *get() const { return handle.get(); }
 

@@ -182,6 +182,10 @@ typedef enum CameoArgType {
   CAMEO_ARG_TENSOR_MAP = 5 /* reserved, and refused so far: a tensor map of 128 bytes */
 } CameoArgType;
 
+/* The buffer of CAMEO_OP_BUF_RANDOM: eight uint32, four that follow from the context's seed and the
+ * number of the run, and four that follow from the number of the run alone. */
+#define CAMEO_RANDOM_BYTES 32u
+
 /* A bit of the word beside a CAMEO_ARG_BUFFER: the kernel writes there. Reserved, and refused so far. */
 #define CAMEO_ARG_WRITTEN 0x100u
 
@@ -257,11 +261,12 @@ typedef enum CameoOpcode {
                         is first used */
   CAMEO_OP_BUF_WEIGHT = 84, /* bd, offset low, high, bytes low, high */
   CAMEO_OP_BUF_INPUT = 85,  /* bd, input index */
+  CAMEO_OP_BUF_RANDOM = 102, /* bd: CAMEO_RANDOM_BYTES that random numbers are drawn by, which change
+                                with each run (runtime/core/random.h). Since version 5. */
   CAMEO_OP_BUF_OUTPUT = 86, /* bd, output index; after its OUTPUT_SHAPE */
-  CAMEO_OP_CAPACITY =
-      102, /* rd, input index, r least: how many elements the memory of a state that grows
-                               has along its dimension, and not fewer than asked for, which the runtime
-                               makes room for before the segment */
+  CAMEO_OP_CAPACITY = 104,  /* rd, input index, r least: how many elements the memory of a state
+                               that grows has along its dimension, not fewer than asked for: the
+                               runtime makes room before the segment */
   CAMEO_OP_BUF_STATE = 103, /* bd, input index, r bytes: the memory of a state in place */
   CAMEO_OP_LAUNCH = 87, /* kernel index, r grid x, y, z, r dynamic shared bytes, then an operand a
                            parameter: buffer or register as its CameoArgType says. A grid with a

@@ -164,6 +164,11 @@ class Context:
         """Has states begin anew at the next run."""
         self._handle.reset_states()
 
+    def set_seed(self, seed: int) -> None:
+        """Lets the next run draw the first random numbers of a seed, which is 0 in a new context; each run draws others.
+        Models without random operators do not go by it."""
+        self._handle.set_seed(seed)
+
     def set_taps(self, callback: Callable[[str, Array], Array | None] | None) -> None:
         """Calls `callback(name, array)` for each tapped value of the runs to come, in order; in a loop the name ends in
         the trip's number, `step#2`, or in those of all loops around it, `step#0.2`. An array that it returns

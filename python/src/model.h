@@ -88,6 +88,7 @@ public:
   nanobind::object state(uint32_t input);
   void reserveState(uint32_t input, uint64_t capacity);
   void resetStates();
+  void setSeed(uint64_t seed) { check(cameo_context_set_seed(handle.get(), seed)); }
   void setTaps(nanobind::object callback);
   /// What the garbage collector asks for: the function that taps call, or none; and that it goes.
   nanobind::handle callback() const { return tapCallback; }

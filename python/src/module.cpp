@@ -129,6 +129,7 @@ NB_MODULE(_runtime, m) {
       .def("state", &Context::state, "input"_a)
       .def("reserve_state", &Context::reserveState, "input"_a, "capacity"_a)
       .def("reset_states", &Context::resetStates)
+      .def("set_seed", &Context::setSeed, "seed"_a)
       .def("set_taps", &Context::setTaps, "callback"_a.none())
       .def("synchronize", &Context::synchronize)
       .def("is_done", &Context::isDone)

@@ -234,6 +234,12 @@ cameo_status cameo_context_get_stream(cameo_context *context, void **stream) {
   return CAMEO_STATUS_OK;
 }
 
+cameo_status cameo_context_set_seed(cameo_context *context, uint64_t seed) {
+  CAMEO_USE(context);
+  context->context->setSeed(seed);
+  return CAMEO_STATUS_OK;
+}
+
 cameo_status cameo_context_enqueue(cameo_context *context) {
   CAMEO_USE(context);
   return report(context, context->context->enqueue());

@@ -58,6 +58,7 @@ Status Context::create(std::shared_ptr<Model> model, const ContextOptions &optio
   context->inputs.resize(entry->plan.inputs().size());
   context->outputs.resize(entry->plan.outputs().size());
   context->arenas.resize(entry->plan.arenaCount());
+  context->drawsRandom = entry->plan.drawsRandom();
   context->shapes.resize(context->outputs.size());
   context->sizes.resize(context->outputs.size());
   for (size_t i = 0; i < context->inputs.size(); ++i) {
@@ -87,6 +88,8 @@ Context::~Context() {
   }
   (void)device().releaseHost(tapStaging.memory);
   (void)device().releaseHost(fetchStaging.memory);
+  (void)releaseBuffer(randomState);
+  (void)device().releaseHost(randomStaging.memory);
   for (Buffer &arena : arenas)
     (void)releaseBuffer(arena);
   for (Event event : {done, inputsCopied})
@@ -415,7 +418,8 @@ MemoryUse Context::memoryUse() const {
     use.buffers += output.device.bytes;
     use.pinned += output.staging.bytes;
   }
-  use.pinned += tapStaging.bytes + fetchStaging.bytes;
+  use.buffers += randomState.bytes;
+  use.pinned += tapStaging.bytes + fetchStaging.bytes + randomStaging.bytes;
   for (const auto &one : prepared) {
     use.pinned += one->work.data.size();
     use.graphs += one->hasGraph();

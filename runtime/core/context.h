@@ -26,6 +26,8 @@ struct ContextOptions {
   DevicePtr arena = 0;     // 0: allocated as needed
   uint64_t arenaBytes = 0;
   Allocator allocator;
+  uint64_t seed = 0;          // of random numbers
+  bool repeatsRandom = false; // each run draws those of the first one
   // Bytes of the host's memory for segments that are kept, with their graphs.
   uint64_t keptBytes = uint64_t(256) << 20;
 };
@@ -138,6 +140,11 @@ public:
   void resetStates();
   Status setArena(DevicePtr memory, uint64_t bytes);
   Status setStream(Stream stream);
+  // Random numbers of the next run are those of a new context with that seed.
+  void setSeed(uint64_t seed) {
+    options.seed = seed;
+    randomRuns = 0;
+  }
   Stream stream() const { return current; }
   MemoryUse memoryUse() const;
 
@@ -246,6 +253,7 @@ private:
   Status copyInputs();
   Status copyInput(uint32_t input);
   Status stageInput(uint32_t input, const void *&source);
+  Status copyRandomState();
   Status copyOutputs();
   Status copyOutput(uint32_t output);
   Status copyOutput(uint32_t output, void *target);
@@ -302,6 +310,12 @@ private:
   std::vector<OutputShape> shapes;
   std::vector<uint64_t> sizes; // bytes, 0 where the shape is not known
   std::vector<Buffer> arenas;  // owned; in place of the first one options.arena
+
+  // Of plans that draw random numbers: what they are drawn by, and the runs that had some since the seed was set.
+  bool drawsRandom = false;
+  Buffer randomState;
+  Staging randomStaging;
+  uint64_t randomRuns = 0;
 
   TapCallback onTap;
   bool tapsOnHost = false;

@@ -265,6 +265,9 @@ Status Interpreter::execute(uint32_t opcode, const uint32_t *o) {
     return {};
   case CAMEO_OP_BUF_INPUT:
     return inputBuffer(o);
+  case CAMEO_OP_BUF_RANDOM:
+    define(o[0], {Place::Random, 0, 0, CAMEO_RANDOM_BYTES, "random state"});
+    return {};
   case CAMEO_OP_BUF_OUTPUT:
     return outputBuffer(o);
   case CAMEO_OP_CAPACITY:

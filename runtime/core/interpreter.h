@@ -17,9 +17,9 @@ struct PlanInput {
 
 // A range of device memory, before it has an address.
 struct Place {
-  enum Space : uint32_t { None, Arena, Weights, Input, Output, State } space = None;
-  uint32_t index =
-      0; // of the input or output; of a state: of the input; of the arena: of the value, from 1 on
+  enum Space : uint32_t { None, Arena, Weights, Input, Output, State, Random } space = None;
+  // Of the input or output; of a state: of the input; of the arena: of the value, from 1 on.
+  uint32_t index = 0;
   uint64_t offset = 0;
   uint64_t bytes = 0;
   const char *name = ""; // of the value in it, for reports

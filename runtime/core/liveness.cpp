@@ -246,6 +246,13 @@ bool Plan::loops() const {
   return false;
 }
 
+bool Plan::drawsRandom() const {
+  for (uint32_t at = 0; at < wordCount; at += words[at] >> 16)
+    if ((words[at] & 0xffff) == CAMEO_OP_BUF_RANDOM)
+      return true;
+  return false;
+}
+
 const ResumePoint &Plan::resumeAt(uint32_t word) const {
   return *std::lower_bound(
       resumeList.begin(), resumeList.end(), word,

@@ -77,6 +77,8 @@ public:
   const ResumePoint &resumeAt(uint32_t word) const;
   // True of code that jumps back.
   bool loops() const;
+  // True of code with a buffer that random numbers are drawn by.
+  bool drawsRandom() const;
   // Arenas, one for each instruction that sizes one; the number of the one at `word`.
   size_t arenaCount() const { return arenaWords.empty() ? 1 : arenaWords.size(); }
   uint32_t arenaAt(uint32_t word) const;

@@ -1,6 +1,7 @@
 // Running a context's work: memory, addresses, transfers, replay. States: states.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/core/context.h"
+#include "runtime/core/random.h"
 
 #include "runtime/mutant.h"
 
@@ -47,6 +48,8 @@ DevicePtr Context::address(const Place &place) const {
     return outputAddress(place.index) + place.offset;
   case Place::State:
     return inputs[place.index].device.memory + place.offset;
+  case Place::Random:
+    return randomState.memory + place.offset;
   default:
     return 0;
   }
@@ -116,6 +119,8 @@ Status Context::allocateBuffers() {
   for (uint32_t i = 0; i < outputs.size(); ++i)
     CAMEO_RETURN_IF_ERROR(allocateOutput(i));
   CAMEO_RETURN_IF_ERROR(fitStates(work()));
+  if (drawsRandom)
+    CAMEO_RETURN_IF_ERROR(grow(randomState, CAMEO_RANDOM_BYTES, "random state"));
   return allocateArenas(work());
 }
 
@@ -204,8 +209,22 @@ Status Context::copyInput(uint32_t index) {
                                current);
 }
 
+// Launches, and graphs of them, have its address alone, so that a replay draws other numbers.
+Status Context::copyRandomState() {
+  CAMEO_RETURN_IF_ERROR(growStaging(randomStaging, CAMEO_RANDOM_BYTES));
+  if (inputsInFlight)
+    CAMEO_RETURN_IF_ERROR(device().synchronizeEvent(inputsCopied));
+  inputsInFlight = false;
+  std::array<uint32_t, 8> state = runtime::randomState(options.seed, randomRuns);
+  static_assert(sizeof state == CAMEO_RANDOM_BYTES);
+  std::memcpy(randomStaging.memory, state.data(), sizeof state);
+  return device().copyToDevice(randomState.memory, randomStaging.memory, sizeof state, current);
+}
+
 Status Context::copyInputs() {
-  bool staged = false;
+  bool staged = drawsRandom;
+  if (drawsRandom)
+    CAMEO_RETURN_IF_ERROR(copyRandomState());
   for (uint32_t i = 0; i < inputs.size(); ++i) {
     InputState &input = inputs[i];
     uint64_t bytes = work().inputBytes[i];
@@ -477,6 +496,10 @@ Status Context::enqueue() {
                    "'%s' waits for values of its own, or its loops for memory, which a recording "
                    "of the stream cannot",
                    plan().name());
+  if (capturing && drawsRandom)
+    return failure(Code::Unsupported,
+                   "'%s' draws random numbers, which a recording of the stream would repeat",
+                   plan().name());
   advanceStates();
   CAMEO_RETURN_IF_ERROR(prepare());
   if (plan().hasSegments())
@@ -500,6 +523,7 @@ Status Context::enqueue() {
 Status Context::enqueueAll() {
   CAMEO_RETURN_IF_ERROR(copyInputs());
   CAMEO_RETURN_IF_ERROR(forEachSegment([this](Prepared &segment) { return compute(segment); }));
+  randomRuns += !options.repeatsRandom;
   return copyOutputs();
 }
 

@@ -343,6 +343,7 @@ Status Context::timeLaunches(uint32_t replays, std::deque<LaunchStep> &steps,
     CAMEO_RETURN_IF_ERROR(
         timeSegments(repeats ? std::max<uint32_t>(replays, 1) : 1, steps, timings, how));
   }
+  randomRuns += !options.repeatsRandom;
   return copyOutputs();
 }
 
@@ -399,6 +400,10 @@ Status Context::timeTogether(uint32_t together, uint32_t replays,
   CAMEO_RETURN_IF_ERROR(std::move(scope.status));
   CAMEO_RETURN_IF_ERROR(prepare());
   CAMEO_RETURN_IF_ERROR(resolve());
+  if (drawsRandom) {
+    CAMEO_RETURN_IF_ERROR(copyRandomState());
+    CAMEO_RETURN_IF_ERROR(device().synchronize(current));
+  }
   Events events(device());
   CAMEO_RETURN_IF_ERROR(events.create(2));
   milliseconds.clear();

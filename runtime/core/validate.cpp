@@ -40,6 +40,7 @@ constexpr Pattern kPatterns[] = {
     {CAMEO_OP_BUF_OUTPUT, "Bo"},
     {CAMEO_OP_CAPACITY, "Rir"},
     {CAMEO_OP_BUF_STATE, "Bir"},
+    {CAMEO_OP_BUF_RANDOM, "B"},
     {CAMEO_OP_LAUNCH, "krrrr*"},
     {CAMEO_OP_COPY, "bbr"},
     {CAMEO_OP_WRITE, "bdn*"},
@@ -212,7 +213,8 @@ Status Plan::validateCode(uint64_t weightBytes, uint32_t version) const {
     if (!pattern)
       return failure(Code::Corrupt, "damaged launch plan: word %u: unknown instruction %u", at,
                      opcode);
-    if (version < 5 && (opcode == CAMEO_OP_FETCH || opcode == CAMEO_OP_OUTPUT_BOUND))
+    if (version < 5 && (opcode == CAMEO_OP_FETCH || opcode == CAMEO_OP_OUTPUT_BOUND ||
+                        opcode == CAMEO_OP_BUF_RANDOM))
       return failure(Code::Corrupt,
                      "damaged launch plan: word %u: instruction %u is of payload version 5; the "
                      "file has version %u",

@@ -35,9 +35,7 @@ Status BenchmarkMemory::allocatePinned(uint64_t bytes, void *&memory) {
 
 Status BufferSet::create(const std::vector<HostTensor> &given,
                          const std::vector<HostTensor> &reference, runtime::Stream stream) {
-  runtime::ContextOptions options;
-  options.entry = session.entry;
-  options.keepsStates = false;
+  runtime::ContextOptions options = contextOptionsOf(session);
   options.stream = stream;
   CAMEO_RETURN_IF_ERROR(runtime::Context::create(session.model, options, context));
   CAMEO_RETURN_IF_ERROR(bindInputs(given));

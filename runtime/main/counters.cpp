@@ -153,9 +153,7 @@ std::string formatCounters(const sim::LaunchCounters &counters) {
 
 Status runCounters(const Options &options, Session &session, std::vector<HostTensor> &inputs) {
   std::unique_ptr<runtime::Context> context;
-  runtime::ContextOptions contextOptions;
-  contextOptions.entry = session.entry;
-  contextOptions.keepsStates = false;
+  runtime::ContextOptions contextOptions = contextOptionsOf(session);
   CAMEO_RETURN_IF_ERROR(runtime::Context::create(session.model, contextOptions, context));
   CAMEO_RETURN_IF_ERROR(bindInputs(*context, inputs));
   std::vector<sim::LaunchCounters> launches;

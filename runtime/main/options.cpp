@@ -185,6 +185,8 @@ const Option kOptions[] = {
        o.randomInputs = true;
        return v.empty() ? Status() : parseNumber(v, UINT64_MAX, o.randomSeed);
      }},
+    {"seed", Required,
+     [](const std::string &v, Options &o) { return parseNumber(v, UINT64_MAX, o.seed); }},
     {"device", Required, [](const std::string &v, Options &o) { return parseDevice(v, o); }},
     {"timeout", Required, [](const std::string &v, Options &o) { return parseReal(v, o.timeout); }},
     {"sim-checks", Optional,
@@ -431,6 +433,8 @@ Inputs and outputs; without NAME they are taken in order
   --runs=N                    runs N times; exit code 1 if a result differs in any bit
   --random-inputs[=SEED]      seeded random values for inputs that are not given; the default with
                               --benchmark and --profile
+  --seed=N                    of random numbers that the model draws (0); each run of --runs and
+                              --benchmark draws the same ones
   --shapes=NAME:2x3,SIZE:8    sizes that the model leaves open (default: 1); with --info, the sizes
                               for which work and memory are shown
 

@@ -39,6 +39,7 @@ struct Options : DeviceOptions {
   const char *comparison = nullptr; // the last of these options that was given
   bool randomInputs = false;
   uint64_t randomSeed = 0;
+  uint64_t seed = 0; // of random numbers that the model draws
 
   double timeout = 0;   // seconds; 0: none
   std::string counters; // file for what is counted; "": none

@@ -223,9 +223,7 @@ Status warmUp(const Options &options, const Session &session, runtime::Context &
 
 Status runProfile(const Options &options, Session &session, std::vector<HostTensor> &inputs) {
   std::unique_ptr<runtime::Context> context;
-  runtime::ContextOptions contextOptions;
-  contextOptions.entry = session.entry;
-  contextOptions.keepsStates = false;
+  runtime::ContextOptions contextOptions = contextOptionsOf(session);
   CAMEO_RETURN_IF_ERROR(runtime::Context::create(session.model, contextOptions, context));
   CAMEO_RETURN_IF_ERROR(bindInputs(*context, inputs));
   CAMEO_RETURN_IF_ERROR(warmUp(options, session, *context));

@@ -162,9 +162,7 @@ Status readExpected(const Options &options, const Session &session,
 Status runEagerly(Session &session, std::vector<HostTensor> &inputs,
                   std::vector<HostTensor> &outputs) {
   std::unique_ptr<runtime::Context> context;
-  runtime::ContextOptions options;
-  options.entry = session.entry;
-  options.keepsStates = false;
+  runtime::ContextOptions options = contextOptionsOf(session);
   options.useGraphs = false;
   CAMEO_RETURN_IF_ERROR(runtime::Context::create(session.model, options, context));
   CAMEO_RETURN_IF_ERROR(bindInputs(*context, inputs));
@@ -181,9 +179,7 @@ Status runOnce(const Options &options, Session &session, std::vector<HostTensor>
   // The outputs outlive the context, whose work writes them.
   std::vector<HostTensor> outputs;
   std::unique_ptr<runtime::Context> context;
-  runtime::ContextOptions contextOptions;
-  contextOptions.entry = session.entry;
-  contextOptions.keepsStates = false;
+  runtime::ContextOptions contextOptions = contextOptionsOf(session);
   CAMEO_RETURN_IF_ERROR(runtime::Context::create(session.model, contextOptions, context));
   CAMEO_RETURN_IF_ERROR(bindInputs(*context, inputs));
   CAMEO_RETURN_IF_ERROR(prepareOutputs(*context, outputs));

@@ -43,6 +43,15 @@ Status openDevice(const DeviceOptions &options, std::shared_ptr<runtime::Device>
   }
 }
 
+runtime::ContextOptions contextOptionsOf(const Session &session) {
+  runtime::ContextOptions options;
+  options.entry = session.entry;
+  options.seed = session.seed;
+  options.repeatsRandom = true;
+  options.keepsStates = false;
+  return options;
+}
+
 Status openSession(const Options &options, std::unique_ptr<runtime::Payload> payload,
                    Session &session) {
   CAMEO_RETURN_IF_ERROR(openDevice(options, session.device));
@@ -57,6 +66,7 @@ Status openSession(const Options &options, std::unique_ptr<runtime::Payload> pay
   // What is not there is not known: --info says what is wrong with it.
   if (!parseJson(session.model->payload().manifest(), session.manifest))
     session.manifest = {};
+  session.seed = options.seed;
   session.place = runtime::describeDevice(session.device->info());
   std::fprintf(stderr, "running on %s: %s\n", session.place.c_str(),
                runtime::describeCode(*session.model->code()).c_str());

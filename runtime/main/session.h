@@ -20,6 +20,7 @@ struct Session {
   uint32_t entry = 0;
   std::string place;      // "NVIDIA H200 (cuda:0, sm_90)", "the simulator"
   uint64_t freeBytes = 0; // of the device's memory before the model was loaded, for --benchmark
+  uint64_t seed = 0;      // of random numbers that the model draws
   Json manifest;          // null where it is no JSON
 
   const runtime::Plan &plan() const { return model->entries()[entry]->plan; }
@@ -29,6 +30,9 @@ struct Session {
 // By --device. The simulator is taken unasked only where there is no driver at all, which is said on
 // stderr.
 Status openDevice(const DeviceOptions &options, std::shared_ptr<runtime::Device> &device);
+// Of a context for the session's entry point, all of whose runs draw one run's random numbers and begin with the same
+// states: results are compared.
+runtime::ContextOptions contextOptionsOf(const Session &session);
 // Opens device and model for a session; says on stderr where it runs.
 Status openSession(const Options &options, std::unique_ptr<runtime::Payload> payload,
                    Session &session);

@@ -222,6 +222,8 @@ USAGE = [
     (["-shapes=x:2"], "unknown option -shapes; did you mean --shapes?"),
     (["positional"], "'positional' is not an option"),
     (["--input"], "--input needs a value"),
+    (["--seed"], "--seed needs a value"),
+    (["--seed=-1"], "--seed: '-1' is not a number from 0 to"),
     (["--input="], "--input needs a value"),
     (["--input=z=@x.npy"], "the model has no 'z'; the names are x"),
     (["--input=z=2x5x32xf32=1"], "the model has no 'z'; the names are x"),

@@ -607,6 +607,7 @@ TEST_F(Calls, NonsenseIsAnError) {
       cameo_context_set_state(context, 0, 3),
       cameo_context_set_arena(nullptr, nullptr, 0),
       cameo_context_set_stream(nullptr, nullptr),
+      cameo_context_set_seed(nullptr, 1),
       cameo_context_get_stream(nullptr, &data),
       cameo_context_get_stream(context, nullptr),
       cameo_context_enqueue(nullptr),
