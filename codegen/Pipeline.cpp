@@ -19,7 +19,9 @@ using namespace cameo;
 
 static void populateNormalized(OpPassManager &passes, const PipelineOptions &options) {
   OpPassManager &entry = passes.nest<func::FuncOp>();
-  // First, because what the model declares of shapes is not to be relied on.
+  // First of all, while loops are loops: each trip draws numbers of its own, whatever becomes of it.
+  entry.addPass(createExpandRandom());
+  // Before all others, because what the model declares of shapes is not to be relied on.
   entry.addPass(createInferShapes());
   entry.addPass(createFoldConstants());
   // After folding, which makes conditions and trip counts known that shapes alone do not; before all others, which see

@@ -63,6 +63,23 @@ def FoldConstants : Pass<"cameo-fold-constants", "::mlir::func::FuncOp"> {
   ];
 }
 
+def ExpandRandom : Pass<"cameo-expand-random", "::mlir::func::FuncOp"> {
+  let summary = "expand random operators into draws from a state";
+  let description = [{
+    Random*, Bernoulli, Multinomial and Dropout in training become functions of a state of the run, or of a trip.
+
+    ```mlir
+    %0 = onnx.Bernoulli(%p) {dtype = 9 : i64} : (tensor<4xf32>) -> tensor<4xi1>
+    ```
+    ==>
+    ```mlir
+    %0 = onnx.Draw(%s, %none, %p) {distribution = "below", stream = 0 : i64} : (tensor<8xi32>, none, tensor<4xf32>) -> tensor<*xi1>
+    ```
+  }];
+  let dependentDialects = ["::cameo::onnx::OnnxDialect", "::cameo::rt::RtDialect"];
+  let statistics = [Statistic<"expanded", "expanded", "random operators that became draws">];
+}
+
 def ExpandOperators : Pass<"cameo-expand-operators", "::mlir::func::FuncOp"> {
   let summary = "expand operators into others that mean the same";
   let description = [{

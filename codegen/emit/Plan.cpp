@@ -467,6 +467,8 @@ LogicalResult PlanEmitter::emit(Operation &op) {
                                                            scalars.get(capacity.getLeast())}));
   } else if (auto output = dyn_cast<rt::OutputOp>(op)) {
     plan.op(CAMEO_OP_BUF_OUTPUT, {newBuffer(output), low(output.getIndex())});
+  } else if (auto state = dyn_cast<rt::RandomStateOp>(op)) {
+    plan.op(CAMEO_OP_BUF_RANDOM, {newBuffer(state)});
   } else if (auto get = dyn_cast<rt::GetConstantOp>(op)) {
     return emitWeight(get);
   } else if (auto copy = dyn_cast<rt::CopyOp>(op)) {

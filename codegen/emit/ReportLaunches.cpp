@@ -115,6 +115,8 @@ static std::optional<int64_t> bytesOf(Value buffer, func::FuncOp function, SizeF
               return sizeOf(shape.getSizes()[i]);
           return std::nullopt;
         });
+  if (buffer.getDefiningOp<rt::RandomStateOp>())
+    return CAMEO_RANDOM_BYTES;
   if (auto get = buffer.getDefiningOp<rt::GetConstantOp>()) {
     auto module = function->getParentOfType<ModuleOp>();
     auto constant = module.lookupSymbol<rt::ConstantOp>(get.getConstant());

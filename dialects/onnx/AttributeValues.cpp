@@ -114,6 +114,11 @@ std::string share(Attribute value, const ValueRule &) {
   return ratio >= 0 && ratio < 1 ? "" : "it must be 0 or more and less than 1";
 }
 
+std::string notNegative(Attribute value, const ValueRule &) {
+  auto number = dyn_cast<FloatAttr>(value);
+  return !number || number.getValueAsDouble() >= 0 ? "" : "it must be 0 or more";
+}
+
 std::string eachOneOrMore(Attribute value, const ValueRule &) {
   auto list = dyn_cast<DenseF32ArrayAttr>(value);
   return !list || llvm::all_of(list.asArrayRef(), [](float v) { return v >= 1; })
@@ -196,6 +201,8 @@ constexpr ValueRule rules[] = {
     {"RoiAlign", "output_height", notBelow, "", 1},
     {"RoiAlign", "output_width", notBelow, "", 1},
     {"RoiAlign", "sampling_ratio", notBelow, "", 0},
+    {"Multinomial", "sample_size", notBelow, "", 1},
+    {"RandomNormal RandomUniform", "shape", notBelow, "", 0},
     {"Split", "num_outputs", notBelow, "", 1},
     {"Split", "split", notBelow, "", 0},
     {"Flatten", "axis", notBelow, "", 0, 0, 1, 9},
@@ -215,6 +222,7 @@ constexpr ValueRule rules[] = {
     {"ConstantOfShape", "value", oneNumber},
     {"Transpose", "perm", permutation},
     {"Dropout", "ratio", share},
+    {"RandomNormal RandomNormalLike", "scale", notNegative},
     {"Upsample", "scales", eachOneOrMore},
 };
 // clang-format on

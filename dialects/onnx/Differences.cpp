@@ -166,6 +166,8 @@ constexpr Difference differences[] = {
     {of<AttentionOp>, capsMasked, "softcap is applied to scores that are masked", kReference},
     {of<AttentionOp>, showsScores, "qk_matmul_output is as the specification counts its modes",
      kReference},
+    {of<BernoulliOp>, always, "it is true with the probability given, not with the opposite",
+     kReference},
     {of<MaxUnpoolOp>, hasOutputShape, "places are those of the shape that the windows make",
      kReference},
     {of<FlattenOp>, wasFlattened, "Softmax and its like before opset 13 work on rows of a matrix",

@@ -264,6 +264,10 @@ LogicalResult Exporter::exportBlock(Block &block, GraphProto &graph) {
         return op.emitError("has a value that ONNX cannot hold");
       continue;
     }
+    if (isa<RandomStateOp, RandomTripOp, DrawOp>(op)) {
+      exportRandom(&op, graph);
+      continue;
+    }
     bool isCall = isa<CallIfOp, CallLoopOp>(op);
     if (failed(isCall ? exportCall(&op, graph) : exportNode(&op, graph)))
       return failure();

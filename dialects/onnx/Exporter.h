@@ -43,6 +43,11 @@ private:
   mlir::LogicalResult exportCallee(mlir::FlatSymbolRefAttr name, mlir::ValueRange captures,
                                    onnx_proto::NodeProto &node, llvm::StringRef attributeName);
   mlir::LogicalResult exportNode(mlir::Operation *op, onnx_proto::GraphProto &graph);
+  /// Random numbers, as the operators that draw such, and their states, as numbers that nobody reads.
+  void exportRandom(mlir::Operation *op, onnx_proto::GraphProto &graph);
+  onnx_proto::NodeProto &makeNode(onnx_proto::GraphProto &graph, llvm::StringRef type,
+                                  llvm::StringRef named, llvm::StringRef output,
+                                  llvm::ArrayRef<std::string> inputs);
   /// The name of an Attention's mask; one row for all queries becomes one for each.
   std::string exportMask(AttentionOp op, llvm::StringRef node, onnx_proto::GraphProto &graph);
   mlir::LogicalResult exportConstant(ConstantOp op, onnx_proto::GraphProto &graph);

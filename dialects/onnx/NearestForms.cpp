@@ -15,8 +15,6 @@ struct NearestFormModel : NearestFormInterface::FallbackModel<NearestFormModel> 
 
 void attachNearestForms(MLIRContext &context) {
   OperatorRows<NearestFormModel> rows(context);
-  rows.add<BernoulliOp, MultinomialOp, RandomNormalOp, RandomNormalLikeOp, RandomUniformOp,
-           RandomUniformLikeOp>("an input of the model that holds the random numbers");
   rows.add<IfOp>(
       "a condition that is a constant or known from shapes, or Where on the results of both");
   rows.add<ImageDecoderOp, RegexFullMatchOp, StringConcatOp, StringNormalizerOp, StringSplitOp,

@@ -53,6 +53,9 @@ inline constexpr llvm::StringLiteral kEvenSplitAttr =
     OnnxDialect::EvenSplitAttrHelper::getNameStr();
 inline constexpr llvm::StringLiteral kRowsAttr = OnnxDialect::RowsAttrHelper::getNameStr();
 
+/// The words that random numbers are drawn by: two blocks of four, of which the second one is for nodes with a seed.
+inline constexpr int64_t kRandomWords = 8;
+
 namespace detail {
 /// What is wrong with an op's arity or types, or an empty string.
 std::string schemaProblem(mlir::Operation *op);

@@ -277,6 +277,43 @@ def ONNX_CallLoopOp : ONNX_CallOp<"CallLoop"> {
   let hasVerifier = 1;
 }
 
+//===-- Random numbers ----------------------------------------------------------------------===//
+// They are functions of a state, so that passes may treat them as any other operator.
+
+def ONNX_RandomStateOp : ONNX_BaseOp<"RandomState", [Pure]> {
+  let summary = "what a run draws its random numbers by";
+  let description = [{ Two blocks of four words: `runtime/core/random.h`. It is exported as zeros. }];
+  let results = (outs AnyType:$state);
+}
+
+def ONNX_RandomTripOp : ONNX_BaseOp<"RandomTrip", [Pure]> {
+  let summary = "what a trip of a loop draws its random numbers by";
+  let description = [{ Of the state around the loop and the number of the trip. It is exported as the former. }];
+  let arguments = (ins AnyType:$state, AnyType:$trip);
+  let results = (outs AnyType:$trip_state);
+}
+
+def ONNX_DrawOp : ONNX_BaseOp<"Draw", [Pure]> {
+  let summary = "random numbers";
+  let description = [{
+    Each element follows from the state, the number of the `stream`, the `seed` of the model's, if there is one, and its
+    place in row-major order alone. `distribution` is "uniform", from `low` up to but without `high`; "normal", of
+    `mean` and `scale`; or "below": booleans that are true with the probabilities in `below`, which has the
+    shape of the result, or one number beside a `shape`. It is exported as RandomUniformLike, RandomNormalLike or
+    Bernoulli.
+    ```mlir
+    %0 = onnx.Draw(%state, %shape, %none) {distribution = "normal", mean = 0.0 : f32, scale = 1.0 : f32, stream = 0 : i64}
+      : (tensor<8xi32>, tensor<2xi64>, none) -> tensor<4x8xf32>
+    ```
+  }];
+  let arguments = (ins AnyType:$state, AnyType:$shape, AnyType:$below, StrAttr:$distribution,
+                       I64Attr:$stream, OptionalAttr<AnyAttr>:$seed, OptionalAttr<F32Attr>:$low,
+                       OptionalAttr<F32Attr>:$high, OptionalAttr<F32Attr>:$mean,
+                       OptionalAttr<F32Attr>:$scale);
+  let results = (outs AnyType:$output);
+  let hasVerifier = 1;
+}
+
 include "ops/Controlflow.td"
 include "ops/Generator.td"
 include "ops/Image.td"

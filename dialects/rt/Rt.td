@@ -159,6 +159,18 @@ def Rt_GetConstantOp : Rt_Op<"get_constant", [Pure, DeclareOpInterfaceMethods<Sy
   let assemblyFormat = "$constant attr-dict `:` type($result)";
 }
 
+def Rt_RandomStateOp : Rt_Op<"random_state", [Pure]> {
+  let summary = "what random numbers of a run are drawn by";
+  let description = [{
+    `runtime/core/random.h` says what it holds. Each run finds something else there, in the same place.
+    ```mlir
+    %s = rt.random_state : tensor<8xi32>
+    ```
+  }];
+  let results = (outs AnyTypeOf<[AnyRankedTensor, Rt_BufferType]>:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
 //===-- Host values -------------------------------------------------------------------------===//
 
 def Rt_ReadOp : Rt_Op<"read", [Pure]> {

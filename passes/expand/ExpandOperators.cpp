@@ -30,6 +30,7 @@ void attachExpansions(MLIRContext &context) {
   registerFourierExpansions(rows);
   registerLossExpansions(rows);
   registerPositionExpansions(rows);
+  registerRandomExpansions(rows);
   registerScatterExpansions(rows);
 }
 
@@ -59,7 +60,7 @@ private:
   /// Gives the first operation of what is in its place, or the operator itself.
   Operation *expand(Operation *op, onnx::Shapes &shapes, Value none, rt::Ledger &ledger) {
     auto expansion = dyn_cast<ExpansionInterface>(op);
-    if (!expansion || !shapes.hasOperands(op))
+    if (!expansion || onnx::rowOf<ExpansionModel>(op->getName())->draws || !shapes.hasOperands(op))
       return op;
     Expander expander(op, shapes, none);
     op->removeAttr(kUnexpandedAttr);

@@ -11,8 +11,8 @@ using namespace mlir;
 
 namespace cameo {
 
-Expander::Expander(Operation *op, onnx::Shapes &shapes, Value none)
-    : op(op), shapes(shapes), none(none), b(op), before(op->getPrevNode()) {}
+Expander::Expander(Operation *op, onnx::Shapes &shapes, Value none, RandomDraws *random)
+    : op(op), shapes(shapes), random(random), none(none), b(op), before(op->getPrevNode()) {}
 
 //===-- What is there -------------------------------------------------------------------------===//
 
@@ -107,6 +107,10 @@ Value Expander::table(ArrayRef<int64_t> shape, ArrayRef<int64_t> numbers) {
 
 NamedAttribute Expander::with(StringRef name, int64_t number) {
   return b.getNamedAttr(name, b.getI64IntegerAttr(number));
+}
+
+NamedAttribute Expander::with(StringRef name, float number) {
+  return b.getNamedAttr(name, b.getF32FloatAttr(number));
 }
 
 NamedAttribute Expander::with(StringRef name, ArrayRef<int64_t> numbers) {

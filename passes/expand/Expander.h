@@ -19,9 +19,18 @@ class Expander;
 
 namespace cameo {
 
+/// What random operators draw by: the state of the graph that they stand in, and how many there were of each seed, or
+/// without one.
+struct RandomDraws {
+  mlir::Value state;
+  llvm::DenseMap<mlir::Attribute, int64_t> streams;
+};
+
 class Expander {
 public:
-  Expander(mlir::Operation *op, onnx::Shapes &shapes, mlir::Value none);
+  /// `random` is there for expansions that draw.
+  Expander(mlir::Operation *op, onnx::Shapes &shapes, mlir::Value none,
+           RandomDraws *random = nullptr);
 
   mlir::Operation *op;
 
@@ -60,8 +69,16 @@ public:
                     mlir::Type element);
   mlir::Value table(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> numbers);
   mlir::NamedAttribute with(llvm::StringRef name, int64_t number);
+  mlir::NamedAttribute with(llvm::StringRef name, int number) {
+    return with(name, int64_t(number));
+  }
+  mlir::NamedAttribute with(llvm::StringRef name, float number);
   mlir::NamedAttribute with(llvm::StringRef name, llvm::ArrayRef<int64_t> numbers);
   mlir::NamedAttribute with(llvm::StringRef name, llvm::StringRef text);
+
+  /// Random numbers of a stream that no other draw has, by the operator's seed if it has one.
+  mlir::Value draw(llvm::StringRef distribution, mlir::Value shape, mlir::Value below,
+                   mlir::Type element, llvm::ArrayRef<mlir::NamedAttribute> attributes = {});
 
   // Forms that many expansions need.
   mlir::Value reshape(mlir::Value value, llvm::ArrayRef<int64_t> shape);
@@ -96,6 +113,7 @@ public:
 
 private:
   onnx::Shapes &shapes;
+  RandomDraws *random;
   mlir::Value none;
   mlir::OpBuilder b;
   mlir::Operation *before; // the last operation in front of what is emitted
@@ -110,6 +128,7 @@ struct ExpansionRow {
   ExpandFunction expand = nullptr;
   llvm::StringRef limits = {}; // for the documentation: what is not supported of it
   bool isPartial = false;      // it may leave the operator, which has a lowering, too
+  bool draws = false;          // by ExpandRandom
 };
 struct ExpansionModel : ExpansionInterface::FallbackModel<ExpansionModel> {
   ExpansionRow row;
@@ -127,6 +146,7 @@ void registerFourierExpansions(ExpansionRows &rows); // DFT, STFT, windows, MelW
 void registerLossExpansions(ExpansionRows &rows);    // losses
 void registerPositionExpansions(
     ExpansionRows &rows); // AffineGrid, RotaryEmbedding, CenterCropPad, Col2Im, Det
+void registerRandomExpansions(ExpansionRows &rows);  // Random*, Bernoulli, Multinomial, Dropout
 void registerScatterExpansions(ExpansionRows &rows); // Scatter*, TensorScatter, MaxUnpool
 
 } // namespace cameo

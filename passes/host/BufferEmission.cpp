@@ -128,6 +128,8 @@ Value BufferPlanner::buffer(unsigned number, Location user) {
     return result = builder.create<rt::OutputOp>(loc, type, memory.index);
   case Memory::Constant:
     return result = builder.create<rt::GetConstantOp>(loc, type, memory.constant);
+  case Memory::Random:
+    return result = builder.create<rt::RandomStateOp>(loc, type);
   case Memory::Given:
     llvm_unreachable("given with its region");
   case Memory::Arena:

@@ -62,6 +62,7 @@ LogicalResult BufferPlanner::collect(Operation &op) {
       // A tensor.empty has no memory of its own; each use of it gets some.
       .Case([](tensor::EmptyOp) { return success(); })
       .Case([&](rt::GetConstantOp get) { return collectConstant(get); })
+      .Case([&](rt::RandomStateOp state) { return bindNew(state, Memory::Random); })
       .Case([&](rt::FromScalarsOp from) { return collectScalars(from); })
       .Case([&](rt::StorageOp storage) { return collectStorage(storage); })
       .Case([&](rt::StateOp state) {
@@ -94,9 +95,9 @@ LogicalResult BufferPlanner::collect(Operation &op) {
       });
 }
 
-/// Memory of its own, in the arena.
-LogicalResult BufferPlanner::bindNew(Value tensor) {
-  FailureOr<unsigned> place = newMemory(Memory::Arena, tensor);
+/// Memory of its own.
+LogicalResult BufferPlanner::bindNew(Value tensor, Memory::Kind kind) {
+  FailureOr<unsigned> place = newMemory(kind, tensor);
   if (failed(place))
     return failure();
   bind(tensor, *place);

@@ -46,7 +46,7 @@ private:
   /// A range of memory that holds one tensor after another, or parts of one.
   struct Memory {
     // Given: a region's, or by it. State: an input's and the output's that it becomes.
-    enum Kind { Input, Constant, Arena, Output, Given, State } kind;
+    enum Kind { Input, Constant, Arena, Output, Random, Given, State } kind;
     unsigned index = 0;               // of the input or output
     mlir::FlatSymbolRefAttr constant; // weight
     /// Bytes: `factor` times the product of `dims`, which are in order of appearance.
@@ -144,7 +144,7 @@ private:
   llvm::FailureOr<unsigned> newMemory(Memory::Kind kind, mlir::Value tensor, unsigned index = 0);
   Memory &memoryOf(unsigned place) { return memories[places[place].memory]; }
   void bind(mlir::Value tensor, unsigned place);
-  llvm::LogicalResult bindNew(mlir::Value tensor);
+  llvm::LogicalResult bindNew(mlir::Value tensor, Memory::Kind kind = Memory::Arena);
   llvm::LogicalResult bindSame(mlir::Operation *op);
   static bool isUnwritten(mlir::Value tensor);
   /// Whether the part is read after `writer` and `twin`, which may be null, or by one of them

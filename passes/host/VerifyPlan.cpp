@@ -287,6 +287,10 @@ void PlannedValues::add(Operation &op) {
     if (isNew)
       known->second = newValue(op.getLoc());
     contents[get] = {known->second};
+  } else if (auto state = dyn_cast<rt::RandomStateOp>(op)) {
+    if (random == kNothing)
+      random = newValue(op.getLoc());
+    contents[state] = {random};
   } else if (auto from = dyn_cast<rt::FromScalarsOp>(op)) {
     scalars.push_back(newValue(op.getLoc()));
     contents[from] = {scalars.back()};
@@ -391,7 +395,7 @@ LogicalResult PlannedValues::Run::read(Operation &op, Value buffer, int value, b
 
 LogicalResult PlannedValues::Run::write(Operation &op, Value buffer, int value) {
   Value whole = wholeOf(buffer);
-  if (whole.getDefiningOp<rt::InputOp>() || whole.getDefiningOp<rt::GetConstantOp>())
+  if (isa_and_nonnull<rt::InputOp, rt::GetConstantOp, rt::RandomStateOp>(whole.getDefiningOp()))
     return op.emitError() << "writes " << planned.nameOf(value)
                           << " to the memory of an input or a weight" << kOurBug;
   int &holds = held.try_emplace(whole, kNothing).first->second;
@@ -495,6 +499,8 @@ LogicalResult PlannedValues::Run::step(Operation &op) {
     outputs[planned.outputOf.lookup(state.getState())] = state;
   } else if (auto get = dyn_cast<rt::GetConstantOp>(op)) {
     held[get] = planned.constants.lookup(get.getConstantAttr());
+  } else if (auto state = dyn_cast<rt::RandomStateOp>(op)) {
+    held[state] = planned.random;
   } else if (auto output = dyn_cast<rt::OutputOp>(op)) {
     outputs[output.getIndex()] = output;
   } else if (auto launched = dyn_cast<rt::LaunchOp>(op)) {

@@ -61,6 +61,7 @@ private:
   std::vector<mlir::Location> names; // by value
   llvm::DenseMap<mlir::Value, Content> contents;
   llvm::DenseMap<mlir::Attribute, int> constants; // by symbol
+  int random = kNothing;                          // what random numbers are drawn by
   std::vector<Launch> launches;                   // in their order
   llvm::SmallVector<int> inputs, outputs, scalars, fetched;
   llvm::SmallVector<int> taps;                      // by their numbers

@@ -24,6 +24,7 @@ void registerConvolutionOperators(LoweringRows &rows);   // Conv, ConvTranspose
 void registerQuantizationOperators(LoweringRows &rows);  // QuantizeLinear, DequantizeLinear ...
 void registerIntegerProducts(LoweringRows &rows);        // ConvInteger, QLinearMatMul ...
 void registerCallLowerings(LoweringRows &rows);          // CallIf, CallLoop
+void registerRandomLowerings(LoweringRows &rows);        // Draw, RandomState, RandomTrip
 
 // Parts of families in files of their own, called by the family's function.
 void registerSoftmaxOperators(LoweringRows &rows);

@@ -322,7 +322,7 @@ void registerElementwiseOperators(LoweringRows &rows) {
 
   rows.add<onnx::WhereOp>({lowerWhere});
   rows.add<onnx::ClipOp>({lowerClip, "min and max of one element"});
-  rows.add<onnx::DropoutOp>({lowerDropout, "inference only"});
+  rows.add<onnx::DropoutOp>({lowerDropout});
 
   registerActivations(rows);
   registerCasts(rows);

@@ -28,6 +28,7 @@ void attachLowerings(MLIRContext &context) {
   registerQuantizationOperators(rows);
   registerIntegerProducts(rows);
   registerCallLowerings(rows);
+  registerRandomLowerings(rows);
 }
 
 } // namespace cameo

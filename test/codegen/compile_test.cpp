@@ -104,16 +104,17 @@ TEST(Compile, MessagesAreValuesAndArePassedOn) {
   CompileOptions options = simulated();
   options.onMessage = [&](const CompileMessage &message) { heard.push_back(message.text); };
   Compiler compiler(std::move(options));
-  ASSERT_TRUE(succeeded(take(
-      compiler, "func.func @main(%x: tensor<4xf32>) -> tensor<4xi32> {\n"
-                "  %y = onnx.Multinomial(%x) : (tensor<4xf32>) -> tensor<4xi32> loc(\"bend\")\n"
-                "  return %y : tensor<4xi32>\n}\n")));
+  ASSERT_TRUE(succeeded(
+      take(compiler,
+           "func.func @main(%x: tensor<4xui8>) -> tensor<?x?x3xui8> {\n"
+           "  %y = onnx.ImageDecoder(%x) : (tensor<4xui8>) -> tensor<?x?x3xui8> loc(\"bend\")\n"
+           "  return %y : tensor<?x?x3xui8>\n}\n")));
   EXPECT_TRUE(failed(compileAll(compiler)));
   ASSERT_EQ(compiler.messages().size(), 1u);
   EXPECT_TRUE(compiler.hasErrors());
   EXPECT_EQ(compiler.messages().front().severity, Severity::Error);
   ASSERT_FALSE(compiler.messages().front().notes.empty());
-  EXPECT_NE(compiler.messages().front().notes.front().text.find("'bend' (Multinomial)"),
+  EXPECT_NE(compiler.messages().front().notes.front().text.find("'bend' (ImageDecoder)"),
             std::string::npos);
   EXPECT_EQ(heard.size(), compiler.messages().size());
   EXPECT_EQ(heard.front(), compiler.messages().front().text);

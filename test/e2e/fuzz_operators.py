@@ -233,7 +233,9 @@ def modulo(g, name):
 @operator("Dropout")
 def dropout(g, name):
     x = g.floats()
-    g.add(name, [x], x.dims)
+    # Of training what drops nothing: what is drawn otherwise, ONNX Runtime draws otherwise.
+    training = [g.constant(numpy.array(0, F32)), g.constant(numpy.array(True))] if g.chance(0.5) else []
+    g.add(name, [x, *training], x.dims)
 
 
 # --- reductions and normalisations

@@ -1,4 +1,4 @@
-"""How operators that write at computed places, sort or choose are drawn for a random model."""
+"""How operators that write at computed places, sort, choose or make numbers of their own are drawn for a random model."""
 # SPDX-License-Identifier: Apache-2.0
 from fuzz_graphs import F32, F64, I32, I64, Redraw
 from fuzz_operators import operator
@@ -47,3 +47,10 @@ def top_k(g, name):
     axis = g.choose([i for i, dim in enumerate(x.dims) if isinstance(dim, int) and 0 < dim < 40])
     k = g.integer(0, x.dims[axis])
     g.add(name, [x, g.ints(k)], (*x.dims[:axis], k, *x.dims[axis + 1:]), outputs=2, axis=axis, largest=g.integer(0, 1))
+
+
+@operator("RandomUniformLike", "RandomNormalLike")
+def certain(g, name):
+    """One number: what is drawn otherwise, ONNX Runtime draws otherwise."""
+    x = g.floats(types=(F32,))
+    g.add(name, [x], x.dims, **({"low": 1.5, "high": 1.5} if name == "RandomUniformLike" else {"mean": 1.5, "scale": 1e-30}))

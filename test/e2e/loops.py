@@ -337,7 +337,7 @@ def refusals():
     # What several graphs have is told at once.
     yield "several", model([loop("n17", "", ["x"], ["h"], grows), *sequence,
                             node("SequenceAt", ["l", "n3"], "g"), node("Add", ["g", "h"], "a"),
-                            node("Bernoulli", ["a"], "y")]), \
+                            node("RandomUniformLike", ["a"], "y", low=2.0)]), \
         "3 nodes cannot be compiled"
     # Bodies that do not fit.
     fit = body(step())

@@ -251,6 +251,24 @@ def recurrent(node, x, w, r, b=None, lengths=None, *rest):
     return [value for value, name in zip(results, node.output) if name]
 
 
+def certain(node, x=None):
+    """Random operators whose results are certain: intervals of one number, no deviation, probabilities of 0 and 1. Of
+    these ONNX Runtime lacks types, and its Bernoulli, a function, is true with the probability of the opposite."""
+    code = attribute_of(node, "dtype", None)
+    dtype = numpy.dtype(numpy.int32 if node.op_type == "Multinomial" else numpy.float32 if x is None else x.dtype)
+    if code is not None:
+        dtype = onnx.helper.tensor_dtype_to_np_dtype(code)
+    if node.op_type == "Bernoulli":
+        return x.astype(dtype)
+    if node.op_type == "Multinomial":
+        return numpy.repeat(x.argmax(axis=1)[:, None], attribute_of(node, "sample_size", 1), axis=1).astype(dtype)
+    number = attribute_of(node, "low", None) if "Uniform" in node.op_type else attribute_of(node, "mean", None)
+    return numpy.full(attribute_of(node, "shape", None) if x is None else x.shape, number, dtype)
+
+
+RANDOM = ("Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike")
+
+
 def is_wrong_at_runtime(model, feed):
     """Whether ONNX Runtime computes something else than the specification says: it adds signed numbers
     times unsigned ones as if both were unsigned, saturates floats of 8 bits unasked, and transforms of 600 numbers
@@ -284,7 +302,7 @@ def formula_for(node, opset, feed):
         return recurrent if is_own or not attribute_of(node, "hidden_size", 0) else None
     return {"GlobalLpPool": global_lp_pool, "LRN": lrn,
             "MatMulInteger": matmul_integer,
-            "QLinearMatMul": qlinear_matmul,
+            "QLinearMatMul": qlinear_matmul, **dict.fromkeys(RANDOM, certain),
             "MeanVarianceNormalization": mean_variance_normalization}.get(node.op_type)
 
 

@@ -533,6 +533,7 @@ def cumsum(name, version):
 import row_cases_expanded  # noqa: E402  the other parts; they add to CASES
 import row_cases_layout  # noqa: E402
 import row_cases_quantized  # noqa: E402
+import row_cases_random  # noqa: E402
 import row_cases_recurrent  # noqa: E402
 import row_cases_sampling  # noqa: E402
 import row_cases_sorting  # noqa: E402

@@ -357,3 +357,6 @@ def dropout(name, version):
     if version >= 12:
         yield Case("ratio", [normal(3, 5), scalar(0.3)])
         yield Case("inference", [normal(3, 5), scalar(0.3), scalar(False, bool)])
+        # Nothing is dropped, in training, too.
+        yield Case("training", [normal(3, 5), numpy.array(0.0, F32), scalar(True, bool)], outputs=2)
+        yield Case("either", [normal(3, 5), scalar(0.0), numpy.array(False)], outputs=2)

@@ -38,12 +38,15 @@ FLOATS = [dtype for name, dtype in NARROW.items() if name.startswith("float")]
 LIKE = {"int4": "uint4", "uint4": "int4", "int2": "uint2", "uint2": "int2", "float4e2m1": "uint4"}
 
 # What the result's type is told by where no operand has it: (operator, attribute).
-TYPE_ATTRIBUTES = {("Cast", "T2"): "to", ("EyeLike", "T2"): "dtype", ("HannWindow", "T2"): "output_datatype",
+TYPE_ATTRIBUTES = {("Cast", "T2"): "to", ("EyeLike", "T2"): "dtype",
+                   ("Bernoulli", "T2"): "dtype", ("RandomUniformLike", "T2"): "dtype", ("RandomNormalLike", "T2"): "dtype",
+                   ("RandomUniform", "T"): "dtype", ("RandomNormal", "T"): "dtype", ("Multinomial", "T2"): "dtype", ("HannWindow", "T2"): "output_datatype",
                    ("HammingWindow", "T2"): "output_datatype", ("BlackmanWindow", "T2"): "output_datatype",
                    ("MelWeightMatrix", "T3"): "output_datatype"}
 FILLED = {("ConstantOfShape", "T2"), ("Constant", "T")}
 # The result's type is not one that an operand has, or is the point.
-TYPE_CHANGING = {"BitCast", "Cast", "CastLike", "EyeLike", "Identity"}
+TYPE_CHANGING = {"BitCast", "Cast", "CastLike", "EyeLike", "Identity", "Bernoulli", "Multinomial", "RandomNormal",
+                 "RandomNormalLike", "RandomUniform", "RandomUniformLike"}
 # Parameters that the specification keeps apart and that go together all the same.
 LINKED = {("Attention", "T1"): "T2", ("Attention", "T2"): "T1",
           ("RMSNormalization", "T"): "V", ("RMSNormalization", "V"): "T"}

@@ -30,6 +30,7 @@ void attachShapeRules(MLIRContext &context) {
   registerSamplingRules(rows);
   registerQuantizationRules(rows);
   registerCallRules(rows);
+  registerRandomRules(rows);
 }
 
 FailureOr<SmallVector<Sizes>> inferSizes(Shapes &shapes, Operation *op) {

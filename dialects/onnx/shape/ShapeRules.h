@@ -93,6 +93,7 @@ void registerResizeRules(ShapeRows &rows);
 void registerSamplingRules(ShapeRows &rows);
 void registerQuantizationRules(ShapeRows &rows);
 void registerCallRules(ShapeRows &rows);
+void registerRandomRules(ShapeRows &rows);
 
 /// Host functions of elementwise operators, in HostElementwise.cpp.
 void registerHostElementwise(OperatorRows<HostValueModel> &rows);

@@ -302,3 +302,56 @@ func.func @MapType(%x: !onnx.seq<tensor<*xf32>>) {
   }) : (!onnx.seq<tensor<*xf32>>) -> !onnx.seq<tensor<*xi64>>
   return
 }
+
+// -----
+
+func.func @DrawFrom(%s: tensor<8xi32>, %n: tensor<1xi64>) {
+  %none = onnx.None() : () -> none
+  // expected-error @+1 {{draws from "dice"; distributions are "uniform", "normal" and "below"}}
+  %0 = onnx.Draw(%s, %n, %none) {distribution = "dice", stream = 0 : i64} : (tensor<8xi32>, tensor<1xi64>, none) -> tensor<*xf32>
+  return
+}
+
+// -----
+
+func.func @DrawType(%s: tensor<8xi32>, %n: tensor<1xi64>) {
+  %none = onnx.None() : () -> none
+  // expected-error @+1 {{draws from "normal" numbers of type 'i64'}}
+  %0 = onnx.Draw(%s, %n, %none) {distribution = "normal", stream = 0 : i64} : (tensor<8xi32>, tensor<1xi64>, none) -> tensor<*xi64>
+  return
+}
+
+// -----
+
+func.func @DrawProbabilities(%s: tensor<8xi32>, %n: tensor<1xi64>, %p: tensor<f32>) {
+  // expected-error @+1 {{has probabilities, for "uniform"}}
+  %0 = onnx.Draw(%s, %n, %p) {distribution = "uniform", stream = 0 : i64} : (tensor<8xi32>, tensor<1xi64>, tensor<f32>) -> tensor<*xf32>
+  return
+}
+
+// -----
+
+func.func @DrawNoProbabilities(%s: tensor<8xi32>, %n: tensor<1xi64>) {
+  %none = onnx.None() : () -> none
+  // expected-error @+1 {{has no probabilities, for "below"}}
+  %0 = onnx.Draw(%s, %n, %none) {distribution = "below", stream = 0 : i64} : (tensor<8xi32>, tensor<1xi64>, none) -> tensor<*xi1>
+  return
+}
+
+// -----
+
+func.func @DrawShape(%s: tensor<8xi32>) {
+  %none = onnx.None() : () -> none
+  // expected-error @+1 {{has neither a shape nor probabilities}}
+  %0 = onnx.Draw(%s, %none, %none) {distribution = "normal", stream = 0 : i64} : (tensor<8xi32>, none, none) -> tensor<*xf32>
+  return
+}
+
+// -----
+
+func.func @DrawSeed(%s: tensor<8xi32>, %n: tensor<1xi64>) {
+  %none = onnx.None() : () -> none
+  // expected-error @+1 {{has the seed "x", which is no number}}
+  %0 = onnx.Draw(%s, %n, %none) {distribution = "normal", stream = 0 : i64, seed = "x"} : (tensor<8xi32>, tensor<1xi64>, none) -> tensor<*xf32>
+  return
+}

@@ -128,6 +128,31 @@ def float_types(operator, version, case):
         yield number, False
 
 
+def drawn_types(operator, version, case):
+    for number in (0, -1, 27, 99, MOST, TensorProto.STRING):
+        yield number, True
+    for number in (TensorProto.FLOAT, TensorProto.INT32, TensorProto.INT64):
+        yield number, operator.startswith("Random") and number != TensorProto.FLOAT
+
+
+def interval(operator, version, case):
+    """Beyond the other end, which is 1.5, or no number that is drawn by."""
+    for value in (float("nan"), float("inf"), float("-inf")):
+        yield value, True
+
+
+def deviation(operator, version, case):
+    for value in (float("nan"), -1.0):
+        yield value, True
+
+
+def drawn_shape(operator, version, case):
+    for value in ([-1], [2, -MOST - 1]):
+        yield value, True
+    for value in ([], [0], [2, 2, 2]):
+        yield value, False
+
+
 def quantised_types(operator, version, case):
     """0 says nothing."""
     for number in (-1, 27, 99, MOST):
@@ -312,7 +337,13 @@ KINDS = {
     **{name: real for name in (
         "alpha beta gamma bias lambd epsilon momentum extrapolation_value cubic_coeff_a min max "
         "value_float scale softcap spatial_scale clip").split()},
-    "q_num_heads": groups, "kv_num_heads": groups, "softmax_precision": float_types,
+    **{(name, key): kind for name in ("RandomUniform", "RandomUniformLike", "RandomNormal", "RandomNormalLike",
+                                      "Bernoulli", "Multinomial")
+       for key, kind in (("seed", real), ("low", interval), ("high", interval), ("mean", real), ("scale", deviation),
+                         ("shape", drawn_shape))},
+    **{(name, "dtype"): drawn_types for name in ("RandomUniform", "RandomNormal", "RandomUniformLike", "RandomNormalLike",
+                                                 "Multinomial")},
+    "sample_size": at_least(1), "q_num_heads": groups, "kv_num_heads": groups, "softmax_precision": float_types,
     "qk_matmul_output_mode": one_of(4), "batch_axis": one_of(2), "time_axis": one_of(2),
     ("Pad", "value"): real, ("Constant", "value"): anything, "value": one_element,
     **{name: integer for name in ("k", "start", "end", "seed")},

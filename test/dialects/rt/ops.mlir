@@ -24,6 +24,8 @@ rt.variant @sm_80 target "sm_80" {
     %c1 = arith.constant 1 : index
     // CHECK: rt.get_constant @w : tensor<4xf32>
     %w = rt.get_constant @w : tensor<4xf32>
+    // CHECK: rt.random_state : tensor<8xi32>
+    %random = rt.random_state : tensor<8xi32>
     // CHECK: rt.read %{{.*}}[%{{.*}}] : tensor<2xi64> -> i64
     %rows = rt.read %shape[%c0] : tensor<2xi64> -> i64
     %wanted = arith.index_cast %n : index to i64

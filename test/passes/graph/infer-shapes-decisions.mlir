@@ -6,7 +6,7 @@
 // CHECK-NOT: remark
 func.func @main(%x: tensor<?x3xf32>) -> (tensor<2x5xf32>, tensor<*xi64>, tensor<*xf32>) {
   %axis = onnx.Constant() {value = dense<1> : tensor<1xi64>} : () -> tensor<1xi64>
-  %0 = onnx.Bernoulli(%x) : (tensor<?x3xf32>) -> tensor<2x5xf32> loc("random")
+  %0 = onnx.Custom(%x) {domain = "d", op_type = "Op", version = 1 : i64, onnx_attributes = {}} : (tensor<?x3xf32>) -> tensor<2x5xf32> loc("random")
   %1 = onnx.Shape(%x) : (tensor<?x3xf32>) -> tensor<*xi64> loc("shape")
   %2 = onnx.Gather(%1, %axis) : (tensor<*xi64>, tensor<1xi64>) -> tensor<*xi64> loc("size")
   %3 = onnx.Relu(%x) : (tensor<?x3xf32>) -> tensor<*xf32> loc("relu")

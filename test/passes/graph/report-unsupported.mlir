@@ -13,26 +13,26 @@ func.func @supported(%x: tensor<?xf32>) -> tensor<?xf32> {
 
 // What no output needs is not compiled, so it is not told.
 // CHECK-LABEL: func @unneeded
-func.func @unneeded(%x: tensor<4xf32>) -> tensor<4xf32> {
-  %0 = onnx.Bernoulli(%x) : (tensor<4xf32>) -> tensor<4xf32>
-  %1 = onnx.Neg(%0) : (tensor<4xf32>) -> tensor<4xf32>
-  return %x : tensor<4xf32>
+func.func @unneeded(%x: tensor<4xui8>) -> tensor<4xui8> {
+  %0 = onnx.ImageDecoder(%x) : (tensor<4xui8>) -> tensor<?x?x3xui8>
+  %1 = onnx.Identity(%0) : (tensor<?x?x3xui8>) -> tensor<?x?x3xui8>
+  return %x : tensor<4xui8>
 }
 
 // -----
 
 // One line for nodes with one operator and one reason.
 // expected-error @below {{unsupported: 6 nodes cannot be compiled}}
-func.func @groups(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
-  // expected-note @below {{nodes '(unnamed)', '(unnamed)', '(unnamed)' and 2 more (Bernoulli): the operator is not supported; nearest supported: an input of the model that holds the random numbers}}
-  %0 = onnx.Bernoulli(%x) : (tensor<4xf32>) -> tensor<4xf32>
-  %1 = onnx.Bernoulli(%x) : (tensor<4xf32>) -> tensor<4xf32>
-  %2 = onnx.Bernoulli(%x) : (tensor<4xf32>) -> tensor<4xf32>
-  %3 = onnx.Bernoulli(%x) : (tensor<4xf32>) -> tensor<4xf32>
-  %4 = onnx.Bernoulli(%x) : (tensor<4xf32>) -> tensor<4xf32>
+func.func @groups(%x: tensor<4xf32>, %b: tensor<4xui8>) -> (tensor<?x?x3xui8>, tensor<?x?x3xui8>, tensor<?x?x3xui8>, tensor<?x?x3xui8>, tensor<?x?x3xui8>, tensor<4xf32>) {
+  // expected-note @below {{nodes '(unnamed)', '(unnamed)', '(unnamed)' and 2 more (ImageDecoder): the operator is not supported; nearest supported: the same done before the model, which takes tensors of numbers}}
+  %0 = onnx.ImageDecoder(%b) : (tensor<4xui8>) -> tensor<?x?x3xui8>
+  %1 = onnx.ImageDecoder(%b) : (tensor<4xui8>) -> tensor<?x?x3xui8>
+  %2 = onnx.ImageDecoder(%b) : (tensor<4xui8>) -> tensor<?x?x3xui8>
+  %3 = onnx.ImageDecoder(%b) : (tensor<4xui8>) -> tensor<?x?x3xui8>
+  %4 = onnx.ImageDecoder(%b) : (tensor<4xui8>) -> tensor<?x?x3xui8>
   // expected-note @below {{node '(unnamed)' (Softmax): axis 2 is outside [-1, 1)}}
   %5 = onnx.Softmax(%x) {axis = 2 : i64} : (tensor<4xf32>) -> tensor<4xf32>
-  return %0, %1, %2, %3, %4, %5 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+  return %0, %1, %2, %3, %4, %5 : tensor<?x?x3xui8>, tensor<?x?x3xui8>, tensor<?x?x3xui8>, tensor<?x?x3xui8>, tensor<?x?x3xui8>, tensor<4xf32>
 }
 
 // -----
@@ -40,15 +40,15 @@ func.func @groups(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4x
 // Behind a node that is refused, others are looked at with its declared shape; what follows from the
 // refusal alone is not told.
 // expected-error @below {{unsupported: 3 nodes cannot be compiled}}
-func.func @behind(%x: tensor<4xf32>) -> (tensor<2x3xf32>, tensor<*xf32>, tensor<6xf32>, tensor<*xf32>) {
+func.func @behind(%x: tensor<4xf32>, %b: tensor<4xui8>) -> (tensor<2x3xf32>, tensor<*xf32>, tensor<6xf32>, tensor<*xf32>) {
   // expected-note @below {{(d.Op, opset 1): operators of other domains are not supported; nearest supported: a model-local function of that name}}
   %0:2 = onnx.Custom(%x) {domain = "d", op_type = "Op", version = 1 : i64, onnx_attributes = {}} : (tensor<4xf32>) -> (tensor<2x3xf32>, !onnx.any)
   // expected-note @below {{(Softmax): axis 4 is outside [-2, 2)}}
   %1 = onnx.Softmax(%0#0) {axis = 4 : i64} : (tensor<2x3xf32>) -> tensor<2x3xf32>
   %2 = onnx.Relu(%0#1) : (!onnx.any) -> tensor<*xf32>
-  // expected-note @below {{(Multinomial): the operator is not supported}}
-  %shape = onnx.Multinomial(%x) : (tensor<4xf32>) -> tensor<?xi32>
-  %3 = onnx.Cast(%shape) {to = 7 : i64} : (tensor<?xi32>) -> tensor<?xi64>
+  // expected-note @below {{(ImageDecoder): the operator is not supported}}
+  %image = onnx.ImageDecoder(%b) : (tensor<4xui8>) -> tensor<?xui8>
+  %3 = onnx.Cast(%image) {to = 7 : i64} : (tensor<?xui8>) -> tensor<?xi64>
   %4 = onnx.Reshape(%x, %3) : (tensor<4xf32>, tensor<?xi64>) -> tensor<6xf32>
   %5 = onnx.Relu(%2) : (tensor<*xf32>) -> tensor<*xf32>
   return %1, %2, %4, %5 : tensor<2x3xf32>, tensor<*xf32>, tensor<6xf32>, tensor<*xf32>

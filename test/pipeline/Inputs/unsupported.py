@@ -27,8 +27,13 @@ def save(name, nodes, inputs, weights=(), opset=17, domains=()):
     onnx.save(model, f"{sys.argv[1]}/{name}.onnx")
 
 
+# Attributes that TfIdfVectorizer must have.
+WORDS = {"mode": "TF", "min_gram_length": 1, "max_gram_length": 1, "max_skip_count": 0, "ngram_counts": [0],
+         "ngram_indexes": [0], "pool_int64s": [1]}
+
+
 def branch(name):
-    return helper.make_graph([node("RandomNormalLike", ["x"], [name], f"inside_{name}")], name, [],
+    return helper.make_graph([node("RandomUniformLike", ["x"], [name], f"inside_{name}", low=2.0)], name, [],
                              [value(name, F, None)])
 
 
@@ -40,12 +45,12 @@ save("many", [
     node("QAttention", ["x"], ["attention"], "attention", domain="com.microsoft"),
     node("Reluu", ["x"], ["typo"], "typo"),
     node("Gelu", ["x"], ["newer"], "newer"),
-    *(node("Bernoulli", ["x"], [f"mask{i}"], f"mask{i}") for i in range(5)),
+    *(node("TfIdfVectorizer", ["axes"], [f"mask{i}"], f"mask{i}", **WORDS) for i in range(5)),
     node("If", ["flag"], ["chosen"], "if", then_branch=branch("a"), else_branch=branch("b")),
     node("LSTM", ["steps", "w", "w"], ["recurrent"], "lstm", hidden_size=2),
     node("Resize", ["x", "", "scales"], ["cropped"], "crop",
          coordinate_transformation_mode="tf_crop_and_resize"),
-    node("Dropout", ["x", "ratio", "flag"], ["dropped"], "training"),
+    node("Dropout", ["x", "ratio", "yes"], ["dropped"], "training"),
     node("ReduceSum", ["x", "axes"], ["summed"], "axes"),
     node("Cast", ["axes"], ["floats"], "to_floats", to=TensorProto.FLOAT),
     node("Sigmoid", ["floats"], ["squashed"], "squash"),
@@ -53,11 +58,11 @@ save("many", [
     node("Expand", ["steps", "counts"], ["expanded"], "device_shape"),
     node("Add", ["x", "seven"], ["added"], "broadcast"),
     node("SequenceConstruct", ["x", "x"], ["both"], "sequence"),
-    node("RandomNormal", [], ["random"], "random", shape=[2]),
+    node("RandomUniform", [], ["random"], "random", shape=[2], low=2.0),
     node("Einsum", ["x", "x"], ["product"], "einsum", equation="ij,jk->ik"),
 ], [value("x", F, ["N", 3, 8, 8]), value("flag", TensorProto.BOOL, []), value("axes", I, ["A"]),
     value("steps", F, [5, 1, 1]), value("words", TensorProto.STRING, [1, 4])],
-    [weight("scales", [1, 1, 2, 2], "f"), weight("ratio", 0.5, "f"), weight("one", [1], "q"),
+    [weight("scales", [1, 1, 2, 2], "f"), weight("ratio", 1.5, "f"), weight("yes", True, "?"), weight("one", [1], "q"),
      weight("w", [[[1]] * 4], "f"), weight("seven", [0] * 7, "f")],
     domains=("com.acme", "com.microsoft"))
 
@@ -66,5 +71,5 @@ save("old", [
     node("Hardmax", ["y"], ["z"], "hardmax"), node("Unsupported", ["x"], ["u"], "unknown"),
 ], [value("x", F, [1, 3, 4])], [weight("s", [1] * 3, "f")], opset=9)
 
-save("older", [node("Relu", ["x"], ["y"], "relu"), node("Bernoulli", ["y"], ["z"], "mask")],
+save("older", [node("Relu", ["x"], ["y"], "relu"), node("Neg", ["y"], ["z"], "mask")],
      [value("x", F, [4])], opset=6)
