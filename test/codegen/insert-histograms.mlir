@@ -9,8 +9,8 @@
 rt.variant @sm_80 target "sm_80" board "a100-40" {
   // CHECK: func.func @main(%[[X:[^:]*]]: tensor<?x4xf32>
   // CHECK-SAME: {onnx.name = "relu", rt.tap},
-  // CHECK-SAME: tensor<16388xi32> {onnx.dims = [16388], onnx.name = "x (magnitudes)", rt.tap},
-  // CHECK-SAME: tensor<16388xi32> {onnx.dims = [16388], onnx.name = "relu (magnitudes)", rt.tap})
+  // CHECK-SAME: tensor<16388xi32> {onnx.dims = [16388], onnx.name = "x (magnitudes)", rt.counts, rt.tap},
+  // CHECK-SAME: tensor<16388xi32> {onnx.dims = [16388], onnx.name = "relu (magnitudes)", rt.counts, rt.tap})
   func.func @main(%x: tensor<?x4xf32> {onnx.name = "x"}, %i: tensor<?x4xi32> {onnx.name = "i"})
       -> (tensor<?x4xf32> {onnx.name = "y"}, tensor<?x4xf32> {onnx.name = "x", rt.tap},
           tensor<?x4xi32> {onnx.name = "i", rt.tap}, tensor<?x4xf32> {onnx.name = "relu", rt.tap}) {
