@@ -261,7 +261,8 @@ typedef enum CameoOpcode {
                         is first used */
   CAMEO_OP_BUF_WEIGHT = 84, /* bd, offset low, high, bytes low, high */
   CAMEO_OP_BUF_INPUT = 85,  /* bd, input index */
-  CAMEO_OP_BUF_RANDOM = 102, /* bd: CAMEO_RANDOM_BYTES that random numbers are drawn by, which change
+  CAMEO_OP_BUF_RANDOM =
+      102,                  /* bd: CAMEO_RANDOM_BYTES that random numbers are drawn by, which change
                                 with each run (runtime/core/random.h). Since version 5. */
   CAMEO_OP_BUF_OUTPUT = 86, /* bd, output index; after its OUTPUT_SHAPE */
   CAMEO_OP_CAPACITY = 104,  /* rd, input index, r least: how many elements the memory of a state

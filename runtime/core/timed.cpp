@@ -221,8 +221,8 @@ Status Context::timeSegments(uint32_t runs, std::deque<LaunchStep> &steps,
     if (times.size() != timings.size() + waits.size() || waits.size() != how.waitTimings.size())
       times.assign(timings.size() + waits.size(), {});
     for (size_t i = 0; i < times.size(); ++i)
-      times[i].push_back(float(i < timings.size() ? timings[i].duration
-                                                  : waits[i - timings.size()].duration));
+      times[i].push_back(
+          float(i < timings.size() ? timings[i].duration : waits[i - timings.size()].duration));
     how.waitTimings = std::move(waits);
   }
   how.runs = times.empty() ? runs : uint32_t(times.front().size());
