@@ -49,7 +49,7 @@ struct TappedValue {
   cameo_dtype type; // as it is stored
   llvm::ArrayRef<int64_t> shape;
   llvm::ArrayRef<char> bytes;
-  /// Of a value in bodies of loops: numbers of the trips around it, those of outer loops first.
+  /// Numbers of the trips around a value in bodies of loops, those of outer loops first.
   llvm::ArrayRef<int64_t> trips = {};
 };
 

@@ -110,9 +110,9 @@ static std::optional<unsigned> outputOf(Value value) {
   return std::nullopt;
 }
 
-/// What an operator makes of the old value of its operand, which it extends or updates.
+/// The result that an operator makes of its operand's old value, which it extends or updates.
 static Value successorOf(OpOperand &use) {
-  // By operator: the operand that is the old value, and the result that is the new one.
+  // The operand that is the old value of each operator, and the result that is the new one.
   struct Row {
     StringRef name;
     unsigned operand, result;

@@ -415,7 +415,7 @@ CAMEO_API cameo_status cameo_context_output_memory(cameo_context *context, uint3
  * read at the first run after the binding, or zero where nothing is bound; a new shape begins anew;
  * and cameo_context_output_memory says where it is. output = UINT32_MAX ends it.
  *
- * What `cameoc --state` has declared is a state from the beginning. One in place (CAMEO_TENSOR_IN_PLACE) has one
+ * Inputs that `cameoc --state` has declared are states from the beginning. One in place (CAMEO_TENSOR_IN_PLACE) has one
  * memory for input and output, which the context owns, so that only what is new is written: memory of the device
  * that is bound to the input gives its first value, as host memory does, and the output is copied to what is bound
  * to it. One that grows begins with no elements along its dimension, unless a shape is set. */

@@ -393,7 +393,7 @@ public:
   void reserveState(const Which &input, uint64_t capacity) {
     check(cameo_context_reserve_state(get(), index(CAMEO_INPUT, input), capacity));
   }
-  // What the next run begins with; waits.
+  // Reads the value that the next run begins with; waits.
   template <typename T> std::vector<T> readState(const Which &input) {
     uint32_t number = index(CAMEO_INPUT, input);
     checkType(CAMEO_INPUT, input, detail::typeOf<T>());

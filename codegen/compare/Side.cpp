@@ -34,7 +34,7 @@ static void addOperators(ModuleOp module, SideFacts &facts) {
           if (!around.empty())
             facts.around[name] = around;
         }
-    // What trips hand on; what is captured is of the graph around.
+    // Trips hand on what is carried; captures are of the graph around.
     if (auto loop = dyn_cast_or_null<onnx::CallLoopOp>(callers.lookup(function)))
       for (BlockArgument argument : function.getArguments().slice(1, loop.getCarried()))
         facts.around[valueName(argument)] = around;

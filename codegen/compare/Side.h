@@ -20,7 +20,7 @@ struct SideFacts {
   std::vector<TotalEstimate> estimates;
   /// Operators by the names of values.
   llvm::StringMap<std::string> operators;
-  /// Of values in bodies the nodes that take or repeat these, outer ones first.
+  /// The nodes that take or repeat the bodies that values are in, outer ones first.
   llvm::StringMap<std::vector<std::string>> around;
 };
 

@@ -21,7 +21,7 @@ using namespace mlir;
 using namespace cameo;
 namespace json = llvm::json;
 
-/// What an input is beside its type: the output that becomes it, and how.
+/// Names the output that becomes an input, and says whether both are in one memory.
 static void describeState(func::FuncOp function, DictionaryAttr input, json::Object &object) {
   auto state = input.getAs<IntegerAttr>("state");
   if (!state)

@@ -42,7 +42,7 @@ inline constexpr llvm::StringLiteral kFixedAttr = OnnxDialect::FixedAttrHelper::
 /// On a function where values are tapped: what the model calls them, by that the names that they have here.
 inline constexpr llvm::StringLiteral kTensorsAttr = OnnxDialect::TensorsAttrHelper::getNameStr();
 inline constexpr llvm::StringLiteral kDimsAttr = OnnxDialect::DimsAttrHelper::getNameStr();
-/// On an argument of the entry function: the number of the result that it becomes after each run.
+/// On an argument of the entry function: the number of the result that becomes it after each run.
 inline constexpr llvm::StringLiteral kStateAttr = OnnxDialect::StateAttrHelper::getNameStr();
 /// On arguments and results of a lowered function: what the model says of shape and element type.
 inline constexpr llvm::StringLiteral kShapeAttr = OnnxDialect::ShapeAttrHelper::getNameStr();

@@ -36,7 +36,7 @@ def Onnx_Dialect : Dialect {
     "::mlir::StringAttr":$name,
     // Of arguments, of results, and of an op with one list per result: sizes, as numbers or names.
     "::mlir::ArrayAttr":$dims,
-    // Of an argument of an entry function: the number of the result that it becomes after each run.
+    // On an argument of an entry function: the number of the result that becomes it after each run.
     "::mlir::IntegerAttr":$state,
     // Of arguments and results of a lowered function: the shape in the model.
     "::mlir::DenseI64ArrayAttr":$shape,

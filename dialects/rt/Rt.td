@@ -32,9 +32,9 @@ def Rt_Dialect : Dialect {
   let hasOperationAttrVerify = 1;
   let hasRegionResultAttrVerify = 1;
   let discardableAttrs = (ins
-    // Of a result of a function: it is not an output, but a value that a run shows on its way.
+    // On a result of a function: it is not an output, but a value that a run shows on its way.
     "::mlir::UnitAttr":$tap,
-    // Of such a result, and of `rt.tap`: it is what kernels have counted of another one's elements.
+    // On such a result, and on `rt.tap`: it is what kernels have counted of another one's elements.
     "::mlir::UnitAttr":$counts,
     // Of modules, variants and functions: what passes decided.
     "::mlir::ArrayAttr":$ledger,

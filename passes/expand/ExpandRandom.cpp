@@ -82,7 +82,7 @@ static LogicalResult giveUniform(Expander &e, Value shape) {
   double low = number(e, "low", 0), high = number(e, "high", 1);
   if (failed(checkFloats(e, type)))
     return failure();
-  // What does not compare is NaN.
+  // NaN does not compare.
   if (!(low <= high) || !(high - low <= FLT_MAX))
     return e.refuse("its numbers are from " + text(low) + " to " + text(high) +
                     "; low must not be above high, and their difference a float");

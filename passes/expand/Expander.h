@@ -19,7 +19,7 @@ class Expander;
 
 namespace cameo {
 
-/// What random operators draw by: the state of the graph that they stand in, and how many there were of each seed, or
+/// Random operators draw by this: the state of the graph that they stand in, and how many there were of each seed, or
 /// without one.
 struct RandomDraws {
   mlir::Value state;

@@ -16,7 +16,7 @@ struct BodyCall {
   mlir::ValueRange captures;
 };
 
-/// What a node calls: nothing, a body, or two branches.
+/// The bodies that a node calls: none, one, or two branches.
 llvm::SmallVector<BodyCall, 2> bodyCalls(mlir::Operation *op);
 /// Functions of a model's graphs: each with the bodies that it calls behind it, in their order. What nobody calls is none
 /// of them.

@@ -82,7 +82,7 @@ bool ControlFlow::isOfSizes(Value value) {
          });
 }
 
-/// Whether an argument has a size of that name. Names that are made here may have come in from a function around it.
+/// True if an argument has a size of that name. Names that are made here may have come in from a function around it.
 bool ControlFlow::isDeclared(StringAttr name) {
   return llvm::any_of(llvm::seq(function.getNumArguments()), [&](unsigned i) {
     auto dims = function.getArgAttrOfType<ArrayAttr>(i, onnx::kDimsAttr);

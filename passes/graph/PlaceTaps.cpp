@@ -4,7 +4,7 @@
 //   %1 = onnx.Exp(%0)                ==>  %1 = onnx.Exp(%0)
 //   return %1                             return %1, %0   // {onnx.name = "relu", rt.tap}
 //
-// Of bodies the same, behind what they give their caller. What they capture is shown there.
+// Bodies give theirs behind what they give their caller; what they capture is shown there.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/onnx/shape/NodeText.h"

@@ -358,7 +358,7 @@ LogicalResult BufferPlanner::collectFetch(rt::FetchOp fetch) {
   if (places[*place].view && !rt::layoutOf(fetch.getSource())->isContiguous)
     return fetch.emitError("reads several pieces of another tensor");
   useAt(*place, steps.size());
-  // For reports: by the value, not by who asks for it.
+  // Reports name the value, not who asks for it.
   steps.push_back({fetch, fetch.getSource().getLoc(), {int(*place)}});
   endSegment(fetch);
   return success();

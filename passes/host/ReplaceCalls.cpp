@@ -8,7 +8,7 @@
 //     rt.yield %true, %next : i1, tensor<4xf32>
 //   } -> tensor<4xf32>
 //
-// What a function shows (`rt.tap`) becomes a step of the region, with the attributes that the result has.
+// A value that a function shows (`rt.tap`) becomes a step of the region, with the attributes that the result has.
 //
 // A number that a function reads of its arguments on the host is what the caller has put there, where that is known, else an
 // input of the model, else fetched.

@@ -84,7 +84,7 @@ Value WordMath::choose(ArrayRef<Value> words, Value number) {
 
 //===-- Bits ----------------------------------------------------------------------------------===//
 
-/// What all elements of a node have in common: a key, and the upper words of the counter.
+/// All elements of a node have this in common: a key, and the upper words of the counter.
 static Words streamOf(onnx::DrawOp op, IndexMath &math, WordMath &words, OpBuilder &b, Location loc,
                       const Lowered &state) {
   std::optional<Attribute> seed = op.getSeed();
@@ -125,7 +125,7 @@ static Value bitsAt(WordMath &words, OpBuilder &b, Location loc, const Words &st
 
 //===-- Distributions -------------------------------------------------------------------------===//
 
-/// Of [0, 1), as many bits as the type's numbers have.
+/// A number of [0, 1), of as many bits as the type's numbers have.
 static Value unit(WordMath &words, FloatMath &math, OpBuilder &b, Location loc, Value bits,
                   Type compute, unsigned precision) {
   Value kept = words.shiftRight(bits, bits.getType().getIntOrFloatBitWidth() - precision);
@@ -169,7 +169,7 @@ static Value uniform(onnx::DrawOp op, WordMath &words, FloatMath &math, OpBuilde
     return result;
   Interval interval = intervalOf(semantics, low, high);
   result = math.add(math.mul(result, math.number(high - low)), math.number(low));
-  // What is rounded is in the interval, too.
+  // The rounded number is in the interval, too.
   return math.lesser(math.greater(result, math.number(interval.least)), math.number(interval.most));
 }
 
@@ -271,7 +271,7 @@ static Value normal(WordMath &words, FloatMath &math, OpBuilder &b, Location loc
   } else {
     central = quotient(math, near, {59.109374720, 159.29113202, 50.434271938, 3.3871327179},
                        {67.187563600, 78.757757664, 17.895169469, 1.0});
-    // With 32 bits the root is less than 5.
+    // The root of 32 bits is less than 5.
     far = quotient(math, math.sub(root, math.number(1.6)),
                    {0.17023821103, 1.3067284816, 2.7568153900, 1.4234372777},
                    {0.12021132975, 0.73700164250, 1.0});

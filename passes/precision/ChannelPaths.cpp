@@ -194,7 +194,7 @@ ChannelPaths::ChannelPaths(func::FuncOp function, Names names) {
                  : "'" + nodeName(&op).str() + "' has no constant weights to divide"});
     }
   }
-  // What crosses the border of a body is as its caller has it.
+  // Values that cross the border of a body are as its caller has them.
   if (function.isPrivate())
     for (Value argument : function.getArguments())
       if (of(argument))

@@ -78,7 +78,7 @@ public:
       : block(function.getBody().front()), recorded(recorded), ranges(function, recorded, 1),
         needed(function, ranges, Precision::FP16), paths(function, ChannelPaths::Names::Recorded),
         overrides(overrides), options(options) {
-    // What stands in a branch that no sample takes has no ranges.
+    // Values in a branch that no sample takes have no ranges.
     isReached = !function.isPrivate() || llvm::any_of(block, [&](Operation &op) {
       return llvm::any_of(op.getResults(),
                           [&](Value value) { return recorded.byName.contains(valueName(value)); });

@@ -84,7 +84,7 @@ public:
   nanobind::list outputShapes(nanobind::list inputs);
 
   void setState(uint32_t input, std::optional<uint32_t> output);
-  /// What the next run begins with, as an array of numpy's.
+  /// The value that the next run begins with, as an array of numpy's.
   nanobind::object state(uint32_t input);
   void reserveState(uint32_t input, uint64_t capacity);
   void resetStates();
@@ -124,7 +124,7 @@ private:
                               bool onDevice);
   void checkDevice(const Array &array, const std::string &what) const;
   /// Whether the array of an output is written to after the run, as kernels cannot write to it as it lies.
-  /// Whether the output becomes a state and nothing else is wanted of it.
+  /// True of an output that becomes a state and of which nothing else is wanted.
   bool isOnlyState(uint32_t output, nanobind::handle given) const;
   bool isWrittenLater(uint32_t output, const std::string &what) const;
 

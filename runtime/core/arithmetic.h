@@ -1,4 +1,4 @@
-// What a plan computes with its registers: 64 bits each, integers or doubles by the instruction.
+// Arithmetic of a plan's registers: 64 bits each, integers or doubles by the instruction.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef CAMEO_RUNTIME_CORE_ARITHMETIC_H
 #define CAMEO_RUNTIME_CORE_ARITHMETIC_H

@@ -256,7 +256,7 @@ Status Context::arenaBytes(uint64_t &bytes) {
   return {};
 }
 
-// What the last run has left stays as it is, for who looks at it.
+// The last run's shapes and outputs stay as they are, for those who look at them.
 Status Context::workList(const WorkList *&list) {
   bool grows = false;
   for (const InputState &input : inputs)

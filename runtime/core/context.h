@@ -311,7 +311,7 @@ private:
   std::vector<uint64_t> sizes; // bytes, 0 where the shape is not known
   std::vector<Buffer> arenas;  // owned; in place of the first one options.arena
 
-  // Of plans that draw random numbers: what they are drawn by, and the runs that had some since the seed was set.
+  // Plans that draw random numbers do so by this state; and the runs that had some since the seed was set.
   bool drawsRandom = false;
   Buffer randomState;
   Staging randomStaging;

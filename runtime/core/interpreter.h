@@ -18,8 +18,7 @@ struct PlanInput {
 // A range of device memory, before it has an address.
 struct Place {
   enum Space : uint32_t { None, Arena, Weights, Input, Output, State, Random } space = None;
-  // Of the input or output; of a state: of the input; of the arena: of the value, from 1 on.
-  uint32_t index = 0;
+  uint32_t index = 0; // of the input, of a state, too, or output; of the arena's value, from 1 on
   uint64_t offset = 0;
   uint64_t bytes = 0;
   const char *name = ""; // of the value in it, for reports
@@ -63,7 +62,7 @@ struct RunState {
   static constexpr uint64_t kUnsized = UINT64_MAX;
   std::vector<uint64_t> arenas;
   uint32_t arena = 0;
-  // Of each input that is a state that grows in place: what its memory has room for; else 0.
+  // Room in the memory of each input that is a state that grows in place; 0 of others.
   std::vector<uint64_t> capacities;
 
   // Nothing is known of outputs and arenas.
@@ -152,7 +151,7 @@ struct WorkList {
   // The first segment's alone:
   std::vector<uint64_t> inputBytes;
   std::vector<bool> inputUsed; // on the device, by any segment
-  // What memories of states must have room for: RunState::capacities as they are to be in front of the segment's steps.
+  // RunState::capacities as they are to be in front of the segment's steps.
   std::vector<uint64_t> capacities;
   // Whether another segment follows, and whether it needs values that are fetched first.
   bool goesOn = false, fetches = false;

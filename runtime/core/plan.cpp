@@ -205,7 +205,7 @@ Status Plan::parseState(const CameoPlanTensor &tensor, PlanTensor &parsed) const
   return {};
 }
 
-// What states say of outputs, once these are read.
+// Outputs are read behind inputs, so that states are checked against them last.
 Status Plan::checkStates() const {
   std::vector<bool> taken(outputList.size());
   for (const std::vector<PlanTensor> *list : {&outputList, &tapList})

@@ -20,8 +20,8 @@ struct PlanTensor {
   uint32_t flags;
   Shape dims;                        // -1 where open
   std::vector<const char *> symbols; // "" where there is none
-  // Of an input: the output that becomes it after each run, and the dimension along which it grows. Where both are
-  // one memory, that has room for more there.
+  // The output that becomes an input after each run, and the dimension along which it grows; where both are one
+  // memory, that has room for more there.
   static constexpr uint32_t kNone = UINT32_MAX;
   uint32_t state = kNone, growing = kNone;
   bool isInPlace() const { return flags & CAMEO_TENSOR_IN_PLACE; }

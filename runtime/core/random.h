@@ -1,4 +1,4 @@
-// What random numbers are drawn by: Philox 4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as
+// Random numbers are drawn by Philox 4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as
 // 1, 2, 3, SC 2011), a function of a key and a counter, so that a number follows from its place alone.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef CAMEO_RUNTIME_CORE_RANDOM_H
@@ -24,7 +24,7 @@ inline RandomBlock philox(uint64_t key, RandomBlock counter) {
   return counter;
 }
 
-// What CAMEO_OP_BUF_RANDOM gives a run: two blocks, of which the second one does not depend on the context's seed.
+// CAMEO_OP_BUF_RANDOM gives a run two blocks, of which the second one does not depend on the context's seed.
 // Each is a key of two words, and two words of counters, to which the compiler adds the node's number.
 inline std::array<uint32_t, 8> randomState(uint64_t seed, uint64_t run) {
   // A key for the second block that no seed is likely to be.

@@ -70,7 +70,7 @@ Status Context::checkBindings() const {
     if (binding.kind == Binding::None && !inputs[i].hasValues && !ownsState(uint32_t(i)) &&
         work().inputBytes[i])
       return failure(Code::InvalidArgument, "input '%s' is not bound", plan().inputs()[i].name);
-    // What is bound to a state gave its first value.
+    // Memory that is bound to a state gave its first value.
     bool isHeld = ownsState(uint32_t(i)) && inputs[i].stateIsSet;
     if (binding.kind != Binding::None && !isHeld && binding.bytes < work().inputBytes[i])
       return tooSmall("input", plan().inputs()[i], binding.bytes, work().inputBytes[i]);

@@ -194,7 +194,7 @@ Status Context::fitState(uint32_t index, uint64_t capacity) {
   std::vector<Piece> from =
       piecesOf(tensor, input.shape, CAMEO_MUTANT(49, input.capacity, capacity), held);
   std::vector<Piece> to = piecesOf(tensor, input.shape, capacity, held);
-  // Where one of the two is in one piece, the other one may not be.
+  // One of the two may be in one piece, and the other one not.
   const std::vector<Piece> &more = from.size() > to.size() ? from : to;
   for (size_t i = 0; i < more.size(); ++i) {
     uint64_t source = from.size() == more.size() ? from[i].inMemory : more[i].inValue;

@@ -30,7 +30,7 @@ struct Session {
 // By --device. The simulator is taken unasked only where there is no driver at all, which is said on
 // stderr.
 Status openDevice(const DeviceOptions &options, std::shared_ptr<runtime::Device> &device);
-// Of a context for the session's entry point, all of whose runs draw one run's random numbers and begin with the same
+// Options of a context for the session's entry point, all of whose runs draw one run's random numbers and begin with the same
 // states: results are compared.
 runtime::ContextOptions contextOptionsOf(const Session &session);
 // Opens device and model for a session; says on stderr where it runs.

@@ -20,7 +20,7 @@ from nested_graphs import reference
 SECONDS = 120
 ALL_CHECKS = 15 # CAMEO_SIM_CHECK_*
 HEAD = 16 # numbers of a head
-# What results may be off by, of the largest element.
+# Tolerances, of the largest element.
 TOLERANCES = {"": 2e-5, "--precision=fp16": 5e-3, "--precision=bf16": 5e-2}
 
 
@@ -214,7 +214,7 @@ def kept():
 LENGTHS = (3, 1, 1, 64, 1, 2, 70, 1)
 STEPS = tuple({"new": new} for new in LENGTHS)
 ONCE = tuple({} for _ in range(5))
-# By name: how the model is made, sizes of each step, how many of its states are in one memory, other options.
+# How each model is made, sizes of each step, how many of its states are in one memory, other options.
 MODELS = {
     "decoder": (decoder, STEPS, 2, ()),
     "deep": (lambda: decoder(layers=3), STEPS, 6, ()),
@@ -332,7 +332,7 @@ class Comparison:
         for turn in range(2):
             held = wanted = first
             for step, feed in enumerate(feeds):
-                # What was given is read again after a reset.
+                # Arrays that were given are read again after a reset.
                 results = context.run({**feed, **(self.starting(first) if turn + step == 0 else {})})
                 results.update({after: context.state(before) for before, after in self.states.items()})
                 copied = self.plain.run({**feed, **held})

@@ -183,7 +183,7 @@ TEST_P(States, BoundMemory) {
   EXPECT_EQ(read(program), flat(expected));
 }
 
-// What is asked for in advance is there from the beginning: the memory of a state is taken once.
+// Room that is asked for in advance is there from the beginning: the memory of a state is taken once.
 TEST_P(States, Reserved) {
   for (bool reserves : {true, false}) {
     expected = Rows(2);
@@ -298,7 +298,7 @@ TEST_P(States, Misuse) {
   EXPECT_EQ(other.state_dim, UINT32_MAX);
 }
 
-// Where memory is gone, the state is what it was.
+// A state is what it was where there is no memory for more.
 TEST_P(StatesOnCuda, NoMemoryToGrow) {
   Program program(GetParam(), appending(true));
   ASSERT_EQ(append(program, 60), CAMEO_STATUS_OK);

@@ -120,7 +120,7 @@ static FailureOr<SmallVector<bool>> hostAxes(Shapes &shapes, Operation *op, int6
   return reduced;
 }
 
-/// Of few host values, as in products of sizes and the largest of them.
+/// Reduces few host values, as products of sizes and the largest of them are made.
 template <HostReduction kind>
 static FailureOr<Sizes> hostReduce(Shapes &shapes, Operation *op, unsigned) {
   FailureOr<HostArray> x = hostArray(shapes, op, 0);

@@ -52,7 +52,7 @@ func.func @Extended(%past: tensor<2x?xf32> {onnx.state = 1 : i64}, %x: tensor<2x
 
 // -----
 
-// What no kernel computes is copied behind the state, which is all that is copied.
+// A part that no kernel computes is copied behind the state, which is all that is copied.
 // CHECK-LABEL: func.func @Copied
 // CHECK: %[[S:.*]] = rt.storage state 0
 // CHECK: %[[OLD:.*]] = rt.state %arg0 in
