@@ -56,14 +56,18 @@ LogicalResult Pairing::pair(unsigned input, unsigned output) {
   if (!from || !to)
     return error() << names() << " are not both tensors";
   if (from.getElementType() != to.getElementType())
-    return error() << names() << " are of two types: " << from << " and " << to;
+    return error() << names() << " are of two types: " << from.getElementType() << " and "
+                   << to.getElementType();
   if (from.hasRank() && to.hasRank()) {
-    bool fits = from.getRank() == to.getRank();
-    for (int64_t dim = 0; fits && dim < to.getRank(); ++dim)
-      fits = from.isDynamicDim(dim) || to.isDynamicDim(dim) ||
-             from.getDimSize(dim) == to.getDimSize(dim);
-    if (!fits)
-      return error() << names() << " are of two shapes: " << from << " and " << to;
+    if (from.getRank() != to.getRank())
+      return error() << names() << " have " << from.getRank() << " and " << to.getRank()
+                     << " dimensions";
+    for (int64_t dim = 0; dim < to.getRank(); ++dim)
+      if (!from.isDynamicDim(dim) && !to.isDynamicDim(dim) &&
+          from.getDimSize(dim) != to.getDimSize(dim))
+        return error() << names() << " have " << from.getDimSize(dim) << " and "
+                       << to.getDimSize(dim) << " elements along dimension " << dim
+                       << "; one that grows has an open size there";
   }
   auto [known, isNew] = inputOf.try_emplace(output, input);
   if (!isNew && known->second != input)

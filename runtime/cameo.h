@@ -429,8 +429,8 @@ CAMEO_API cameo_status cameo_context_reserve_state(cameo_context *context, uint3
  * Since version 7. */
 CAMEO_API cameo_status cameo_context_read_state(cameo_context *context, uint32_t input, void *data,
                                                 uint64_t bytes);
-/* States begin anew at the next run: with the shapes that they had at first, and the first values as above. Since
- * version 7. */
+/* States begin anew at the next run: with the shapes that the caller has set, and others that follow from other inputs
+ * then, and the first values as above. Since version 7. */
 CAMEO_API cameo_status cameo_context_reset_states(cameo_context *context);
 /* Replaces the arena; the context's former work must be done. */
 CAMEO_API cameo_status cameo_context_set_arena(cameo_context *context, void *arena, uint64_t bytes);

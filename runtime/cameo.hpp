@@ -29,6 +29,7 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -114,6 +115,9 @@ struct Tensor {
   std::vector<int64_t> shape;
   std::vector<std::string> symbols; // names of open sizes, "" where there is none
   bool onHost = false;              // its values are read on the host
+  // Of an input that is a state: the output that becomes it, and the dimension along which it grows.
+  std::optional<uint32_t> state, stateDim;
+  bool inPlace = false; // in one memory with that output
 };
 
 // A logger is told what there is to say of a device, of models that are loaded for it, and of their contexts: by every
@@ -266,7 +270,12 @@ private:
   Tensor tensor(uint32_t entry, cameo_tensor_role role, uint32_t index) const {
     CAMEO_INIT(cameo_tensor_info, info);
     detail::check(cameo_model_tensor_info(get(), entry, role, index, &info));
-    Tensor tensor{info.name, info.dtype, {}, {}, (info.flags & CAMEO_TENSOR_ON_HOST) != 0};
+    Tensor tensor{info.name, info.dtype, {}, {}, (info.flags & CAMEO_TENSOR_ON_HOST) != 0, {}, {}};
+    if (info.state != UINT32_MAX)
+      tensor.state = info.state;
+    if (info.state_dim != UINT32_MAX)
+      tensor.stateDim = info.state_dim;
+    tensor.inPlace = (info.flags & CAMEO_TENSOR_IN_PLACE) != 0;
     tensor.shape.assign(info.dims, info.dims + info.rank);
     tensor.symbols.assign(info.symbols, info.symbols + info.rank);
     return tensor;

@@ -26,8 +26,7 @@ LogicalResult BufferPlanner::run() {
     return failure();
   for (unsigned input : hostInputs)
     if (stateOf(input))
-      return function.emitError() << "input " << input
-                                  << " cannot be a state: the plan reads its values on the host";
+      return function.emitError() << "input '" << nameOfInput(input) << "' cannot be a state: the plan reads its values on the host";
   setMetadata();
   return emit();
 }
@@ -398,6 +397,11 @@ LogicalResult BufferPlanner::collectReturn(func::ReturnOp op) {
     if (std::optional<unsigned> output = stateOf(input))
       updateInPlace(input, op.getOperand(*output));
   return success();
+}
+
+StringRef BufferPlanner::nameOfInput(unsigned input) {
+  auto name = function.getArgAttrOfType<StringAttr>(input, onnx::kNameAttr);
+  return name ? name.getValue() : "";
 }
 
 std::optional<unsigned> BufferPlanner::stateOf(unsigned input) {

@@ -134,6 +134,7 @@ private:
   int64_t numberOf(mlir::Value value);
   /// The output that the input becomes after each run.
   std::optional<unsigned> stateOf(unsigned input);
+  llvm::StringRef nameOfInput(unsigned input);
   static int64_t bytesOfElement(mlir::Value tensor) {
     return onnx::elementBytes(*onnx::elementKind(mlir::getElementTypeOrSelf(tensor)));
   }

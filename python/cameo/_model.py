@@ -158,6 +158,8 @@ class Context:
     def reserve_state(self, input: str, capacity: int) -> None:  # noqa: A002
         """Makes room for so many elements along the dimension along which a state grows. Without it the room grows as
         it is needed, and each time the state is copied."""
+        if capacity < 0:
+            raise ValueError(f"room for {capacity} elements")
         self._handle.reserve_state(self._index(self._inputs, input, "input"), capacity)
 
     def reset_states(self) -> None:

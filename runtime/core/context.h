@@ -187,7 +187,7 @@ private:
     uint64_t bytes = 0;
   };
   struct InputState {
-    Shape shape, first; // `first`: of a state, before any run
+    Shape shape, first; // `first`: as the caller has set it, before a state has grown
     bool shaped = false;
     Binding binding;
     bool pageable = false;       // of bound host memory

@@ -18,7 +18,7 @@ namespace {
 // Limit of the work that a loop over launches may make of a small file.
 constexpr uint64_t kMaxWorkBytes = uint64_t(1) << 28;
 // A state that grows has room for a multiple of this.
-constexpr uint64_t kCapacityStep = 64, kMostCapacity = uint64_t(1) << 40;
+constexpr uint64_t kCapacityStep = 64;
 constexpr int64_t kMaxGridX = std::numeric_limits<int32_t>::max();
 constexpr int64_t kMaxGridYZ = 65535;
 

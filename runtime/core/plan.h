@@ -27,6 +27,8 @@ struct PlanTensor {
   bool isInPlace() const { return flags & CAMEO_TENSOR_IN_PLACE; }
 };
 
+// No state is longer.
+constexpr uint64_t kMostCapacity = uint64_t(1) << 40;
 // Bytes of the memory of a state in place, with room for `capacity` along the dimension that grows.
 Status stateBytes(const PlanTensor &tensor, Shape shape, uint64_t capacity, uint64_t &bytes);
 

@@ -49,9 +49,11 @@ Status Context::reserveState(uint32_t index, uint64_t capacity) {
   if (!tensor.isInPlace() || tensor.growing == PlanTensor::kNone)
     return failure(Code::InvalidArgument, "input '%s' is not a state that grows in place",
                    tensor.name);
-  if (capacity > uint64_t(INT64_MAX))
-    return failure(Code::InvalidArgument, "room for %llu along dimension %u of state '%s'",
-                   (unsigned long long)capacity, tensor.growing, tensor.name);
+  if (capacity > kMostCapacity)
+    return failure(Code::InvalidArgument,
+                   "room for %llu along dimension %u of state '%s'; at most %llu",
+                   (unsigned long long)capacity, tensor.growing, tensor.name,
+                   (unsigned long long)kMostCapacity);
   advanceStates();
   inputs[index].reserved = capacity;
   invalidate();
@@ -63,10 +65,11 @@ void Context::resetStates() {
     if (input.state == PlanTensor::kNone)
       continue;
     input.swaps = input.advances = input.stateIsSet = false;
-    if (input.shaped && input.shape != input.first) {
-      input.shape = input.first;
-      invalidate();
-    }
+    if (!input.shaped || input.shape == input.first)
+      continue;
+    input.shape = input.first;
+    input.shaped = std::find(input.shape.begin(), input.shape.end(), -1) == input.shape.end();
+    invalidate();
   }
 }
 
@@ -87,7 +90,7 @@ void Context::shapeStates() {
     }
     if (std::find(shape.begin(), shape.end(), -1) != shape.end())
       continue;
-    input.shape = input.first = shape;
+    input.shape = shape;
     input.shaped = true;
     invalidate();
   }
@@ -304,10 +307,10 @@ Status Context::keepStates() {
       continue;
     input.advances =
         CAMEO_MUTANT(50, shapes[input.state].shape != input.shape, sizes[input.state] == 0);
+    input.stateIsSet |= ownsState(i);
     uint64_t bytes = sizes[input.state];
     if (isInPlace(i) || (!bytes && !work().inputBytes[i]))
       continue;
-    input.stateIsSet = true;
     if (ownsState(i) && outputs[input.state].binding.kind != Binding::Device &&
         outputs[input.state].inPlace == PlanTensor::kNone && !taken[input.state]) {
       input.swaps = taken[input.state] = true;

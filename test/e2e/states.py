@@ -237,6 +237,20 @@ MODELS = {
     "kept": (kept, STEPS, 0, ()),
 }
 
+# Pairs of the refused model, and what is said of them.
+REFUSED = (
+    (["h"], "--state: 'h' is not of the form INPUT:OUTPUT"),
+    (["h:nothing"], "--state: 'h:nothing' is not an input and an output as INPUT:OUTPUT; inputs: x, h, c, n; outputs: y, "
+                    "h_next, c_next, z, m"),
+    (["h:y"], "--state: output 'y' and input 'h' have 4 and 3 dimensions"),
+    (["h:m"], "--state: output 'm' and input 'h' are of two types: 'i64' and 'f32'"),
+    (["h:h_next", "c:h_next"], "--state: output 'h_next' is to become two inputs, 'h' and 'c'"),
+    (["h:h_next", "h:c_next"], "--state: input 'h' is to become two outputs, 'h_next' and 'c_next'"),
+    (["past.*:present.*"], "--state: no input matches 'past.*'"),
+    (["*:*_after"], "--state: input 'x' matches, and there is no output 'x_after'"),
+    (["n:m"], "input 'n' cannot be a state: the plan reads its values on the host"),
+)
+
 
 class StateTests:
     def __init__(self, options):
@@ -285,7 +299,27 @@ class StateTests:
             return "the model does not tell its states"
         return None
 
+    def check_refusals(self):
+        """What cannot be a state is said by name."""
+        source = self.suite.work / "refused.onnx"
+        b = recurrent("LSTM")
+        b.input("n", 1, element=TensorProto.INT64)
+        b.output("z", "size")
+        b.node("Expand", b.constant([1], numpy.float32), "n", outputs=["z"])
+        b.outputs.append(helper.make_tensor_value_info("m", TensorProto.INT64, [1]))
+        b.node("Identity", "n", outputs=["m"])
+        onnx.save(b.model(), source)
+        for number, (pairs, text) in enumerate(REFUSED):
+            step = harness.run([self.suite.tool("cameoc"), source, "-o", "-", "--emit=plan", "--target=sim:sm_80", "-j1",
+                                *(f"--state={pair}" for pair in pairs)], SECONDS)
+            if step.code not in (1, 2) or text not in step.output:
+                self.suite.fail(f"refused-{number}", f"{step.how()}; '{text}' is wanted", step)
+            else:
+                self.suite.ok()
+
     def run(self):
+        if re.search(self.options.filter, "refused"):
+            self.check_refusals()
         for name in MODELS:
             for level in harness.LEVELS:
                 if re.search(self.options.filter, name + level):
@@ -314,9 +348,9 @@ class Comparison:
                                        else self.random.standard_normal(shape).astype(dtype))
         return arrays
 
-    def first(self):
+    def first(self, known):
         """What states begin with: numbers, or nothing along the dimension that grows."""
-        return {tensor.name: self.random.standard_normal(self.sizes(tensor, {"past": 0, "held": 0})).astype(
+        return {tensor.name: self.random.standard_normal(self.sizes(tensor, {"past": 0, "held": 0, **known})).astype(
                     self.types[tensor.name]) for tensor in self.made.graph.input if tensor.name in self.states}
 
     def expected(self, feed):
@@ -327,9 +361,12 @@ class Comparison:
         return found if isinstance(found, str) else dict(zip((each.name for each in self.made.graph.output), found))
 
     def run(self, steps, tolerance):
-        context, first = self.model.context(), self.first()
-        feeds = [self.feed(step, known) for step, known in enumerate(steps)]
+        context = self.model.context()
         for turn in range(2):
+            # After a reset nothing of sizes is left, but where arrays were given.
+            batch = {"batch": 3} if turn and not self.starting(first) else {}
+            first = first if turn and not batch else self.first(batch)
+            feeds = [self.feed(step, {**known, **batch}) for step, known in enumerate(steps)]
             held = wanted = first
             for step, feed in enumerate(feeds):
                 # Arrays that were given are read again after a reset.

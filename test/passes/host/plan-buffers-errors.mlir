@@ -126,8 +126,8 @@ rt.variant @v target "sm_80" {
 // -----
 
 rt.variant @v target "sm_80" {
-  // expected-error @+1 {{input 0 cannot be a state: the plan reads its values on the host}}
-  func.func @HostState(%n: tensor<1xi64> {onnx.state = 0 : i64}) -> tensor<1xi64> {
+  // expected-error @+1 {{input 'n' cannot be a state: the plan reads its values on the host}}
+  func.func @HostState(%n: tensor<1xi64> {onnx.state = 0 : i64, onnx.name = "n"}) -> tensor<1xi64> {
     %c0 = arith.constant 0 : index
     %v = rt.read %n[%c0] : tensor<1xi64> -> i64
     %y = rt.from_scalars %v : i64 -> tensor<1xi64>
