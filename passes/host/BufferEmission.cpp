@@ -155,15 +155,26 @@ static ArrayAttr shapesOf(rt::LaunchOp launch) {
   return Builder(launch.getContext()).getStrArrayAttr(texts);
 }
 
+/// Whether a number is there at `end`, in front of which arithmetic is brought that could have been there all along: a
+/// loop may write an output whose sizes are those of what reads the loop's result.
+static bool isThere(Value number, Operation *end) {
+  Operation *op = number.getDefiningOp();
+  if (!op || op->isBeforeInBlock(end))
+    return true;
+  if (op->getNumRegions() || !isPure(op) ||
+      !llvm::all_of(op->getOperands(), [&](Value operand) { return isThere(operand, end); }))
+    return false;
+  op->moveBefore(end);
+  return true;
+}
+
 /// Sets the shapes of outputs whose sizes are there at `end`.
 void BufferPlanner::emitShapes(Operation *end) {
-  auto isThere = [&](OpFoldResult size) {
-    auto dynamic = dyn_cast<Value>(size);
-    Operation *op = dynamic ? dynamic.getDefiningOp() : nullptr;
-    return !op || op->isBeforeInBlock(end);
-  };
   for (auto [i, list] : llvm::enumerate(outputSizes)) {
-    if (shaped[i] || !llvm::all_of(list, isThere))
+    if (shaped[i] || !llvm::all_of(list, [&](OpFoldResult size) {
+          auto dynamic = dyn_cast<Value>(size);
+          return !dynamic || isThere(dynamic, end);
+        }))
       continue;
     shaped.set(i);
     SmallVector<Value> values;

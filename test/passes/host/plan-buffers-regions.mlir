@@ -90,6 +90,38 @@ rt.variant @repeat target "sm_80" {
 
 // -----
 
+// The parts are an output of another shape, whose size is computed behind the loop of what was there in front of it.
+rt.variant @joined target "sm_80" {
+  // CHECK-LABEL: func.func @Joined()
+  // CHECK: %[[N:.*]] = arith.index_cast
+  // CHECK: %[[ALL:.*]] = arith.muli %[[N]], %c64
+  // CHECK: rt.output_shape 0 sizes(%[[ALL]])
+  // CHECK: %[[PARTS:.*]] = rt.output 0
+  // CHECK: rt.repeat count %[[N]] {{.*}} collects(%[[PARTS]])
+  func.func @Joined(%x: tensor<64xf32>, %count: tensor<1xi64>) -> tensor<?xf32> {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %true = arith.constant true
+    %bits = rt.read %count[%c0] : tensor<1xi64> -> i64
+    %n = arith.index_cast %bits : i64 to index
+    %trips, %y, %all = rt.repeat count %n carries(%x : tensor<64xf32>) unconditional {
+    ^bb0(%i: index, %v: tensor<64xf32>):
+      %f = tensor.empty() : tensor<64xf32>
+      %w = rt.launch @k::@k grid(%c1, %c1, %c1) args(%v, %f : tensor<64xf32>, tensor<64xf32>) writes [1] {rt.in_place = array<i64: 1, 0>} -> tensor<64xf32>
+      rt.yield %true, %w, %w : i1, tensor<64xf32>, tensor<64xf32>
+    } -> tensor<64xf32>, tensor<?x64xf32>
+    %c64 = arith.constant 64 : index
+    %size = arith.muli %n, %c64 : index
+    %long = rt.reshape %all sizes(%size) : tensor<?x64xf32> -> tensor<?xf32>
+    return %long : tensor<?xf32>
+  }
+  gpu.module @k {
+    llvm.func @k(%arg0: !llvm.ptr<1>, %arg1: !llvm.ptr<1>)
+  }
+}
+
+// -----
+
 // A value whose size each trip changes has memory of its size at the end of the trip; the size goes round with it.
 rt.variant @grow target "sm_80" {
   // CHECK-LABEL: func.func @Grow()
