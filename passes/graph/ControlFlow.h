@@ -171,6 +171,14 @@ private:
                                   int64_t most, int64_t otherwise);
   mlir::Value constantOf(mlir::Operation *op, int64_t value, mlir::RankedTensorType type);
 
+  //===-- StackLists.cpp --------------------------------------------------------------------===//
+
+  mlir::Operation *foldStacked(mlir::Operation *op);
+  void foldNested(llvm::ArrayRef<mlir::Operation *> readers, mlir::Value stacked, int64_t rank);
+  mlir::Operation *stackSplit(mlir::Operation *op, int64_t axis, int64_t rank);
+  onnx::LoopOp stackAppended(onnx::LoopOp loop, llvm::SmallVectorImpl<unsigned> &lists);
+  mlir::Operation *callStacked(onnx::LoopOp loop);
+
   //===-- UnrollLoops.cpp -------------------------------------------------------------------===//
 
   /// A loop on its way. Meanwhile its operands are those that it had, and behind them what each

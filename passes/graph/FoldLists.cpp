@@ -92,6 +92,8 @@ Operation *ControlFlow::foldErase(Operation *op) {
 }
 
 Operation *ControlFlow::foldAt(Operation *op) {
+  if (isa<TensorType>(op->getOperand(0).getType()))
+    return foldStacked(op);
   const List *list = listOf(op->getOperand(0));
   if (!list)
     return keep(op, "");
@@ -103,6 +105,8 @@ Operation *ControlFlow::foldAt(Operation *op) {
 }
 
 Operation *ControlFlow::foldLength(Operation *op) {
+  if (isa<TensorType>(op->getOperand(0).getType()))
+    return foldStacked(op);
   const List *list = listOf(op->getOperand(0));
   if (!list)
     return keep(op, "");
@@ -112,6 +116,8 @@ Operation *ControlFlow::foldLength(Operation *op) {
 }
 
 Operation *ControlFlow::foldConcat(Operation *op) {
+  if (isa<TensorType>(op->getOperand(0).getType()))
+    return foldStacked(op);
   const List *list = listOf(op->getOperand(0));
   if (!list)
     return keep(op, "");
@@ -170,9 +176,14 @@ Operation *ControlFlow::foldSplit(Operation *op) {
   } else if (size) {
     parts.assign(*size, 1);
   }
+  bool isSingle = !isList && (!hasSplit || (expander.known(1) && expander.known(1)->front() == 1));
+  if (!size && isSingle)
+    if (Operation *first = stackSplit(op, axis, rank))
+      return first;
   if (!size && !isList)
     return keep(op, "splits an axis whose size only a run knows; nearest supported: sizes fixed "
-                    "with --shapes, or 'split' with the size of each part");
+                    "with --shapes, 'split' with the size of each part, or single entries that are "
+                    "only read");
   if (parts.empty()) {
     lists[op->getResult(0)] = {};
     return op;

@@ -514,6 +514,9 @@ Operation *ControlFlow::callLoop(Operation *op) {
   std::string why = op->getAttrOfType<StringAttr>(kUnexpandedAttr).str(); // why it is not unrolled
   if (why.empty())
     return op; // a node before it is refused
+  if (auto loop = dyn_cast<onnx::LoopOp>(op))
+    if (Operation *first = callStacked(loop))
+      return first;
   size_t before = made.size();
   auto refuse = [&](StringRef more) {
     discardCallees(before);

@@ -299,6 +299,24 @@ def left_to_runs():
     data = [*step(), node("ReduceSum", ["v2"], "s", keepdims=0), node("Less", ["s", "limit"], "goes_on")]
     yield "data-condition", one(body(data, condition="goes_on"), "x", condition="yes",
                                 weights={"limit": numpy.array(1, numpy.float32)})
+    # Lists that are appended to, and those of as many rows as there are.
+    grows = body([*step(), node("SequenceInsert", ["l", "v2"], "l2")], (("l", "sequence"), "v"),
+                 (("l2", "sequence"), "v2"))
+    listed = [node("SequenceEmpty", [], "l0"), loop("n17", "", ["l0", "x"], ["l1", "y"], grows)]
+    for axis in (0, 1, 2, -1, -3):
+        yield f"list-stacked{axis}", model([*listed, join("l1", "parts", axis=axis, new_axis=1)], BOTH)
+    for axis in (0, 1, -2):
+        yield f"list-joined{axis}", model([*listed, join("l1", "parts", axis=axis)], BOTH, sizes=("N", 3))
+    yield "list-read", model([*listed, node("SequenceLength", ["l1"], "n"), node("SequenceAt", ["l1", "m1"], "parts"),
+                              node("SequenceAt", ["l1", "n3"], "e")], [*BOTH, "e", ("n", INT64)])
+    reads = body([node("SequenceAt", ["l", "i"], "e"), node("Mul", ["v", "two"], "h"), node("Add", ["h", "e"], "v2")])
+    for keep, start in ((0, "first"), (1, "row")):
+        yield f"list-of-rows-{keep}", model(
+            [node("SplitToSequence", ["x"], "l", axis=0, keepdims=keep), node("SequenceLength", ["l"], "n"),
+             loop("n", "", [start], ["y"], reads)], ["y", ("n", INT64)], ("N", 3),
+            {"two": numpy.full(1, 2, numpy.float32), "first": X[0]})
+    yield "list-of-columns", model([node("SplitToSequence", ["x", "n1"], "l", axis=1), join("l", axis=0),
+                                    node("SequenceAt", ["l", "n1"], "z")], ["y", "z"], (2, "N"))
     yield "open-scan", model([scan(["start", "x"], ["y", "z"], sums_of_entries())], ["y", "z"], ("N", 3), START)
 
 

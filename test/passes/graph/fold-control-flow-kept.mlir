@@ -92,7 +92,7 @@ func.func @Bodies(%x: tensor<2x3xf32> {onnx.name = "x"}, %n: tensor<i64>, %k: te
 // CHECK: onnx.SequenceLength({{.*}} {onnx.unexpanded = ""}
 // CHECK: onnx.ConcatFromSequence({{.*}}onnx.unexpanded = "its sequence is empty
 // CHECK: onnx.OptionalGetElement({{.*}}onnx.unexpanded = "its optional has no element
-// CHECK: onnx.SplitToSequence({{.*}}onnx.unexpanded = "splits an axis whose size only a run knows; nearest supported: sizes fixed with --shapes, or 'split' with the size of each part"
+// CHECK: onnx.SplitToSequence({{.*}}onnx.unexpanded = "splits an axis whose size only a run knows; nearest supported: sizes fixed with --shapes, 'split' with the size of each part, or single entries that are only read"
 func.func @Positions(%x: tensor<3xf32>, %n: tensor<i64>, %y: tensor<?xf32> {onnx.dims = ["N"]}) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xi64>, tensor<*xf32>, tensor<*xf32>, tensor<*xi64>) {
   %none = onnx.None() : () -> none
   %two = onnx.Constant() {value = dense<2> : tensor<i64>} : () -> tensor<i64>
@@ -106,7 +106,7 @@ func.func @Positions(%x: tensor<3xf32>, %n: tensor<i64>, %y: tensor<?xf32> {onnx
   %6 = onnx.ConcatFromSequence(%5) {axis = 0 : i64} : (!onnx.seq<tensor<*xf32>>) -> tensor<*xf32>
   %7 = onnx.Optional(%none) {type = tensor<3xf32>} : (none) -> !onnx.opt<tensor<*xf32>>
   %8 = onnx.OptionalGetElement(%7) : (!onnx.opt<tensor<*xf32>>) -> tensor<*xf32>
-  %9 = onnx.SplitToSequence(%y, %none) : (tensor<?xf32>, none) -> !onnx.seq<tensor<*xf32>>
+  %9 = onnx.SplitToSequence(%y, %two) : (tensor<?xf32>, tensor<i64>) -> !onnx.seq<tensor<*xf32>>
   %10 = onnx.SequenceLength(%9) : (!onnx.seq<tensor<*xf32>>) -> tensor<*xi64>
   return %1, %3, %4, %6, %8, %10 : tensor<*xf32>, tensor<*xf32>, tensor<*xi64>, tensor<*xf32>, tensor<*xf32>, tensor<*xi64>
 }

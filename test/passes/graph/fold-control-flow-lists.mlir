@@ -120,3 +120,45 @@ func.func @Optionals(%x: tensor<3xf32>) -> (tensor<*xf32>, tensor<*xi1>) {
   }) : (tensor<*xi1>) -> tensor<*xf32>
   return %2, %hasNot : tensor<*xf32>, tensor<*xi1>
 }
+
+// -----
+
+// What each trip appends is collected; a list of all trips becomes another axis, or a longer one.
+// CHECK-LABEL: func @Appended
+// CHECK-NOT: onnx.Sequence
+// CHECK: %[[R:.*]]:2 = onnx.CallLoop(%arg1, %{{.*}}, %arg0) {body = @Appended.body, carried = 1 : i64, {{.*}}} : (tensor<i64>, none, tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<?x2x3xf32>)
+// CHECK: onnx.Transpose(%[[R]]#1) {{.*}}perm = array<i64: 1, 0, 2>} : (tensor<?x2x3xf32>) -> tensor<2x?x3xf32>
+// CHECK: onnx.Shape(%[[R]]#1)
+// CHECK: onnx.Reshape(%[[R]]#1, %{{.*}}) {allowzero = 1 : i64, {{.*}}} : (tensor<?x2x3xf32>, tensor<2xi64>) -> tensor<?x3xf32>
+// CHECK: onnx.Gather(%[[R]]#1, %{{.*}}) {axis = 0 : i64{{.*}}}
+// CHECK: func private @Appended.body
+// CHECK: return %{{.*}}, %[[E:.*]], %[[E]] : tensor<i1>, tensor<2x3xf32>, tensor<2x3xf32>
+func.func @Appended(%x: tensor<2x3xf32>, %n: tensor<i64>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>) {
+  %none = onnx.None() : () -> none
+  %empty = onnx.SequenceEmpty() : () -> !onnx.seq<tensor<*xf32>>
+  %0:2 = onnx.Loop(%n, %none, %empty, %x) ({
+  ^bb0(%i: tensor<i64>, %c: tensor<i1>, %l: !onnx.seq<tensor<*xf32>>, %v: tensor<*xf32>):
+    %1 = onnx.Exp(%v) : (tensor<*xf32>) -> tensor<*xf32>
+    %2 = onnx.SequenceInsert(%l, %1, %none) : (!onnx.seq<tensor<*xf32>>, tensor<*xf32>, none) -> !onnx.seq<tensor<*xf32>>
+    onnx.Yield(%c, %2, %1) : (tensor<i1>, !onnx.seq<tensor<*xf32>>, tensor<*xf32>) -> ()
+  }) : (tensor<i64>, none, !onnx.seq<tensor<*xf32>>, tensor<2x3xf32>) -> (!onnx.seq<tensor<*xf32>>, tensor<*xf32>)
+  %3 = onnx.ConcatFromSequence(%0#0) {axis = 1 : i64, new_axis = 1 : i64} : (!onnx.seq<tensor<*xf32>>) -> tensor<*xf32>
+  %4 = onnx.ConcatFromSequence(%0#0) {axis = 0 : i64} : (!onnx.seq<tensor<*xf32>>) -> tensor<*xf32>
+  %5 = onnx.SequenceAt(%0#0, %n) : (!onnx.seq<tensor<*xf32>>, tensor<i64>) -> tensor<*xf32>
+  return %3, %4, %5 : tensor<*xf32>, tensor<*xf32>, tensor<*xf32>
+}
+
+// -----
+
+// Single entries of an open axis.
+// CHECK-LABEL: func @Entries
+// CHECK-NOT: onnx.SplitToSequence
+// CHECK: %[[T:.*]] = onnx.Transpose(%arg0) {{.*}}perm = array<i64: 1, 0>} : (tensor<2x?xf32>) -> tensor<?x2xf32>
+// CHECK: %[[U:.*]] = onnx.Unsqueeze(%[[T]], %{{.*}}) {{.*}}: (tensor<?x2xf32>, tensor<1xi64>) -> tensor<?x2x1xf32>
+// CHECK: onnx.Gather(%[[U]], %{{.*}}) {axis = 0 : i64{{.*}}} : (tensor<?x2x1xf32>, tensor<i64>) -> tensor<2x1xf32>
+func.func @Entries(%x: tensor<2x?xf32> {onnx.dims = [2, "N"]}, %n: tensor<i64>) -> tensor<*xf32> {
+  %none = onnx.None() : () -> none
+  %0 = onnx.SplitToSequence(%x, %none) {axis = 1 : i64} : (tensor<2x?xf32>, none) -> !onnx.seq<tensor<*xf32>>
+  %1 = onnx.SequenceAt(%0, %n) : (!onnx.seq<tensor<*xf32>>, tensor<i64>) -> tensor<*xf32>
+  return %1 : tensor<*xf32>
+}
