@@ -20,7 +20,7 @@ from onnx import defs
 
 PINNED = "1.21.0"
 OPSET = 26
-OLDEST_OPSET = 7
+OLDEST_OPSET = 1
 AttrType = defs.OpSchema.AttrType
 Option = defs.OpSchema.FormalParameterOption
 

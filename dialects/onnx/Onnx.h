@@ -29,7 +29,7 @@ namespace cameo::onnx {
 
 /// The dialect's opset, the newest that the pinned ONNX Runtime loads, and the least one imported.
 inline constexpr int64_t kOpset = 26;
-inline constexpr int64_t kMinOpset = 7;
+inline constexpr int64_t kMinOpset = 1;
 /// The version of ONNX's file format that goes with kOpset.
 inline constexpr int64_t kIrVersion = 13;
 

@@ -96,7 +96,7 @@ LogicalResult dropout(ForeignNode &node) {
   if (!node.hasOutput(1))
     return success();
   std::optional<ElementKind> kind =
-      node.sinceVersion == 7 ? innerKind(node.input(0).getType()) : ElementKind::Bool;
+      node.sinceVersion < 10 ? innerKind(node.input(0).getType()) : ElementKind::Bool;
   if (!kind)
     return node.fail("has an input whose element type is not known");
   auto type = RankedTensorType::get({1}, elementTypeOf(*kind, node.builder.getContext()));

@@ -128,6 +128,24 @@ mlir::LogicalResult upsample(ForeignNode &node);
 mlir::LogicalResult resize10(ForeignNode &node);
 mlir::LogicalResult resize(ForeignNode &node);
 mlir::LogicalResult scan8(ForeignNode &node);
+// OpsetEarly.cpp: opsets 1 to 6.
+mlir::LogicalResult broadcasts(ForeignNode &node);
+mlir::LogicalResult channelSlopes(ForeignNode &node);
+mlir::LogicalResult consumed(ForeignNode &node);
+mlir::LogicalResult consumedClip(ForeignNode &node);
+mlir::LogicalResult defaultConcat(ForeignNode &node);
+mlir::LogicalResult firstSelu(ForeignNode &node);
+mlir::LogicalResult firstSplit(ForeignNode &node);
+mlir::LogicalResult firstUpsample(ForeignNode &node);
+mlir::LogicalResult gemm(ForeignNode &node);
+mlir::LogicalResult namedCast(ForeignNode &node);
+mlir::LogicalResult paddings(ForeignNode &node);
+mlir::LogicalResult realNorm(ForeignNode &node);
+mlir::LogicalResult recurrent(ForeignNode &node);
+mlir::LogicalResult shapedReshape(ForeignNode &node);
+mlir::LogicalResult testedBatchNormalization(ForeignNode &node);
+mlir::LogicalResult testedDropout(ForeignNode &node);
+mlir::LogicalResult tileOneAxis(ForeignNode &node);
 } // namespace convert
 
 } // namespace cameo::onnx

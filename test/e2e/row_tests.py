@@ -63,7 +63,10 @@ class RowTests:
         listed = harness.run([self.suite.tool("cameo-translate"), "--list-onnx-operators"], 60)
         table = {(name, int(version)) for name, version, _ in
                  (line.split() for line in listed.output.splitlines())}
-        wanted = {row for row in table if row[0] in ROWS}
+        # What only models below opset 7 have early_opsets.py runs.
+        early = {(name, version) for name, version in table
+                 if any((name, later) in table for later in range(version + 1, 8))}
+        wanted = {row for row in table - early if row[0] in ROWS}
         have = {(name, version) for name, version, _ in row_cases.rows()
                 if any(True for _ in row_cases.CASES[name](version))}
         for name, version in sorted(wanted - have):

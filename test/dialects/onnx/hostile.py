@@ -176,8 +176,8 @@ def corpus(folder):
     yield "text", b"this is not a model\n" * 100, "not an ONNX model"
     yield "no-graph", onnx.ModelProto(ir_version=10).SerializeToString(), "no graph"
     yield "new-ir", model([relu()]).SerializeToString().replace(b"\x08\x0a", b"\x08\x63", 1), "IR"
-    for version in (0, -1, 6, 27, 2**62):
-        yield "opset-%d" % version, opset(version), "7 to 26"
+    for version in (0, -1, -7, 27, 2**62):
+        yield "opset-%d" % version, opset(version), "1 to 26"
     no_opset = model([relu()])
     del no_opset.opset_import[:]
     yield "no-opset", no_opset, "no opset"

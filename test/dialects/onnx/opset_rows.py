@@ -35,13 +35,12 @@ def schemas():
 
 
 def expected_rows(table):
-    """The versions in force at some opset from 7 on; what was removed or never final is none."""
+    """The versions of all opsets; what was removed or never final is none."""
     rows = set()
     for name in {n for n, _ in table}:
         versions = sorted(v for n, v in table if n == name)
-        first = max([v for v in versions if v <= 7], default=0)
         rows |= {(name, v) for v in versions
-                 if v >= first and table[name, v].support_level.name != "EXPERIMENTAL"
+                 if (name, v) == ("Upsample", 1) or table[name, v].support_level.name != "EXPERIMENTAL"
                  and not (table[name, v].deprecated and (name, v) == ("Upsample", 10))}
     return rows
 
@@ -171,7 +170,9 @@ def main():
         print("FAILED %s %d: %s" % (*row, "not in the table" if row not in rows else "unknown"))
         failed += 1
     counts = {"run": 0, "structure": 0, "none": 0}
-    chosen = [row for row in sorted(rows) if args.only in row[0]]
+    # Nothing runs what only models below opset 7 have; test/e2e/early_opsets.py compares it with numpy.
+    early = {(n, v) for n, v in rows if any((n, later) in rows for later in range(v + 1, 8))}
+    chosen = [row for row in sorted(rows - early) if args.only in row[0]]
     with tempfile.TemporaryDirectory() as scratch, \
             multiprocessing.Pool(args.jobs, start, (args.translate, scratch)) as pool:
         for (name, version), result, problem in pool.imap_unordered(work, chosen, chunksize=4):

@@ -72,4 +72,4 @@ save("old", [
 ], [value("x", F, [1, 3, 4])], [weight("s", [1] * 3, "f")], opset=9)
 
 save("older", [node("Relu", ["x"], ["y"], "relu"), node("Neg", ["y"], ["z"], "mask")],
-     [value("x", F, [4])], opset=6)
+     [value("x", F, [4])], opset=0)
