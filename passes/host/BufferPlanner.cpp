@@ -26,7 +26,8 @@ LogicalResult BufferPlanner::run() {
     return failure();
   for (unsigned input : hostInputs)
     if (stateOf(input))
-      return function.emitError() << "input '" << nameOfInput(input) << "' cannot be a state: the plan reads its values on the host";
+      return function.emitError() << "input '" << nameOfInput(input)
+                                  << "' cannot be a state: the plan reads its values on the host";
   setMetadata();
   return emit();
 }

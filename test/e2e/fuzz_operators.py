@@ -650,7 +650,8 @@ def transform(g, name):
     g.add("Unsqueeze", [x, g.ints(-1)], (*x.dims, 1))
     one_sided = g.integer(0, 1)
     count = x.dims[-1] // 2 + 1 if one_sided else x.dims[-1]
-    g.add(name, [g.values[-1], None, g.constant(numpy.array(-2, I64))], (*x.dims[:-1], count, 2), onesided=one_sided)
+    g.add(name, [g.values[-1], None, g.constant(numpy.array(-2, I64))], (*x.dims[:-1], count, 2), exact=False,
+          onesided=one_sided)
 
 
 @operator("ReverseSequence")
