@@ -115,7 +115,7 @@ struct Tensor {
   std::vector<int64_t> shape;
   std::vector<std::string> symbols; // names of open sizes, "" where there is none
   bool onHost = false;              // its values are read on the host
-  // Of an input that is a state: the output that becomes it, and the dimension along which it grows.
+  // The output that becomes an input after each run, and the dimension along which it grows.
   std::optional<uint32_t> state, stateDim;
   bool inPlace = false; // in one memory with that output
 };

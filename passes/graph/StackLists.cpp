@@ -18,14 +18,14 @@ using namespace mlir;
 
 namespace cameo {
 
-/// Whether a tensor may stand for a sequence with everything that reads it.
+/// True if a tensor may stand for a sequence with everything that reads it.
 static bool isOnlyRead(Value sequence) {
   return llvm::all_of(
       sequence.getUsers(),
       llvm::IsaPred<onnx::SequenceAtOp, onnx::SequenceLengthOp, onnx::ConcatFromSequenceOp>);
 }
 
-/// What reads a sequence reads the tensor in its place, whose rank is given; null where a result has no such axis.
+/// Has a sequence's reader read the tensor in its place, whose rank is given; null where a result has no such axis.
 static Value readStacked(Expander &expander, Value stacked, int64_t rank) {
   Operation *op = expander.op;
   if (isa<onnx::SequenceAtOp>(op)) // positions from the back are Gather's, too
@@ -106,7 +106,7 @@ Operation *ControlFlow::stackSplit(Operation *op, int64_t axis, int64_t rank) {
   return replace(op, stacked, before);
 }
 
-/// What the body inserts at the end of a list, if that is all that becomes of the list in it.
+/// The insertion at a list's end in the body, if that is all that becomes of the list there; else null.
 static onnx::SequenceInsertOp insertion(Block &body, unsigned carried) {
   BlockArgument list = body.getArgument(2 + carried);
   Value yielded = body.getTerminator()->getOperand(1 + carried);

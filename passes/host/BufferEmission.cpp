@@ -155,7 +155,7 @@ static ArrayAttr shapesOf(rt::LaunchOp launch) {
   return Builder(launch.getContext()).getStrArrayAttr(texts);
 }
 
-/// Whether a number is there at `end`, in front of which arithmetic is brought that could have been there all along: a
+/// True if a number is there at `end`, in front of which arithmetic is brought that could have been there all along: a
 /// loop may write an output whose sizes are those of what reads the loop's result.
 static bool isThere(Value number, Operation *end) {
   Operation *op = number.getDefiningOp();

@@ -321,7 +321,7 @@ void BufferPlanner::addTap(DictionaryAttr attributes, Type type) {
   taps.push_back(describe("tap" + std::to_string(taps.size()), attributes,
                           cast<RankedTensorType>(type), false));
   tapSizes.emplace_back();
-  // Of elements that share bytes the tensor has the bytes.
+  // Elements that share bytes are counted by the bytes.
   if (auto shape =
           attributes ? attributes.getAs<DenseI64ArrayAttr>(onnx::kShapeAttr) : DenseI64ArrayAttr())
     for (int64_t size : shape.asArrayRef())

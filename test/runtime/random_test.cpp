@@ -38,17 +38,7 @@ Values stateOf(uint64_t seed, uint64_t run) {
   return result;
 }
 
-class Random : public testing::TestWithParam<Where> {
-protected:
-  void SetUp() override {
-    fakecuda::reset();
-    registerAdvance();
-  }
-  void TearDown() override {
-    EXPECT_TRUE(fakecuda::live().none()) << fakecuda::live().str();
-    EXPECT_EQ(fakecuda::misuses(), std::vector<std::string>());
-  }
-};
+class Random : public OnDevices {};
 
 class RandomOnCuda : public Random {};
 
@@ -145,7 +135,6 @@ INSTANTIATE_TEST_SUITE_P(Devices, Random, testing::Values(Where::Simulator, Wher
                          [](const auto &each) {
                            return each.param == Where::Simulator ? "Simulator" : "FakeDriver";
                          });
-INSTANTIATE_TEST_SUITE_P(Graphs, RandomOnCuda, testing::Values(Where::FakeDriver),
-                         [](const auto &) { return "FakeDriver"; });
+INSTANTIATE_TEST_SUITE_P(Graphs, RandomOnCuda, testing::Values(Where::FakeDriver), nameOfDevice);
 
 } // namespace

@@ -177,6 +177,23 @@ inline PayloadFile sizingModel(int64_t step) {
 enum class Where { Simulator, FakeDriver };
 
 // A model and one context.
+// Tests that leave nothing of the fake driver behind, whether they run on it or on the simulator.
+class OnDevices : public testing::TestWithParam<Where> {
+protected:
+  void SetUp() override {
+    fakecuda::reset();
+    registerAdvance();
+  }
+  void TearDown() override {
+    EXPECT_TRUE(fakecuda::live().none()) << fakecuda::live().str();
+    EXPECT_EQ(fakecuda::misuses(), std::vector<std::string>());
+  }
+};
+
+inline std::string nameOfDevice(const testing::TestParamInfo<Where> &info) {
+  return info.param == Where::Simulator ? "Simulator" : "FakeDriver";
+}
+
 class Program {
 public:
   Program(Where where, PayloadFile content, uint32_t checks = 0, uint32_t flags = 0)

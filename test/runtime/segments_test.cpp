@@ -9,17 +9,7 @@ using namespace segment_test;
 
 namespace {
 
-class Segments : public testing::TestWithParam<Where> {
-protected:
-  void SetUp() override {
-    fakecuda::reset();
-    registerAdvance();
-  }
-  void TearDown() override {
-    EXPECT_TRUE(fakecuda::live().none()) << fakecuda::live().str();
-    EXPECT_EQ(fakecuda::misuses(), std::vector<std::string>());
-  }
-};
+class Segments : public OnDevices {};
 
 class SegmentsOnCuda : public Segments {};
 
@@ -294,9 +284,7 @@ TEST_P(Segments, RunsEnd) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, Segments, testing::Values(Where::Simulator, Where::FakeDriver),
-                         [](const auto &info) {
-                           return info.param == Where::Simulator ? "Simulator" : "FakeDriver";
-                         });
+                         nameOfDevice);
 
 TEST(SegmentChecks, ValuesBeginAnewInEachTrip) {
   for (Places places : {Places::One, Places::Two}) {
@@ -596,7 +584,6 @@ TEST_P(SegmentsOnCuda, AFailedRunKnowsNoShapes) {
             CAMEO_STATUS_NOT_KNOWN_YET);
 }
 
-INSTANTIATE_TEST_SUITE_P(Graphs, SegmentsOnCuda, testing::Values(Where::FakeDriver),
-                         [](const auto &) { return "FakeDriver"; });
+INSTANTIATE_TEST_SUITE_P(Graphs, SegmentsOnCuda, testing::Values(Where::FakeDriver), nameOfDevice);
 
 } // namespace

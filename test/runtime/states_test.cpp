@@ -81,17 +81,8 @@ PayloadFile counting() {
 
 using Rows = std::vector<Values>;
 
-class States : public testing::TestWithParam<Where> {
+class States : public OnDevices {
 protected:
-  void SetUp() override {
-    fakecuda::reset();
-    registerAdvance();
-  }
-  void TearDown() override {
-    EXPECT_TRUE(fakecuda::live().none()) << fakecuda::live().str();
-    EXPECT_EQ(fakecuda::misuses(), std::vector<std::string>());
-  }
-
   static Values flat(const Rows &rows) {
     Values all;
     for (const Values &row : rows)
@@ -336,13 +327,10 @@ TEST_P(States, OneMemory) {
   EXPECT_EQ(t, (Values{98, 10, 1}));
 }
 
-INSTANTIATE_TEST_SUITE_P(Graphs, StatesOnCuda, testing::Values(Where::FakeDriver),
-                         [](const auto &) { return "FakeDriver"; });
+INSTANTIATE_TEST_SUITE_P(Graphs, StatesOnCuda, testing::Values(Where::FakeDriver), nameOfDevice);
 
 INSTANTIATE_TEST_SUITE_P(Devices, States, testing::Values(Where::Simulator, Where::FakeDriver),
-                         [](const auto &info) {
-                           return info.param == Where::Simulator ? "Simulator" : "FakeDriver";
-                         });
+                         nameOfDevice);
 
 TEST(StatePlans, Refused) {
   auto refusal = [](const std::function<void(PlanBuilder &)> &change) {
