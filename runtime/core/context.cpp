@@ -150,7 +150,7 @@ Status Context::setSymbol(const char *symbol, int64_t size) {
     if (std::find(shape.begin(), shape.end(), -1) == shape.end()) {
       CAMEO_RETURN_IF_ERROR(setInputShape(uint32_t(i), shape));
     } else {
-      inputs[i].shape = shape;
+      inputs[i].shape = inputs[i].first = shape;
       invalidate();
     }
   }

@@ -242,6 +242,30 @@ TEST_P(States, Ended) {
   EXPECT_EQ(read(program), flat(expected));
 }
 
+// A size that the caller has set by its name, and that no other input has, is there after a reset.
+TEST_P(States, NamedSizesStay) {
+  PlanBuilder p;
+  p.input("before", CAMEO_INT64, {{-1, "b"}, {-1, "p"}}, CAMEO_TENSOR_STATE);
+  p.inputRecord(0).state = 1 << 24;
+  p.output("after", CAMEO_INT64, {{-1, "b"}, {-1, "n"}});
+  advanceKernel(p);
+  uint32_t b = p.newRegister(), old = p.newRegister();
+  p.op(CAMEO_OP_DIM, {b, 0, 0});
+  p.op(CAMEO_OP_DIM, {old, 0, 1});
+  p.op(CAMEO_OP_OUTPUT_SHAPE, {0, 2, b, old});
+  p.op(CAMEO_OP_END);
+  Program program(GetParam(), modelOf(p));
+  ASSERT_EQ(cameo_context_set_symbol(program.context, "b", 3), CAMEO_STATUS_OK);
+  for (int round = 0; round < 2; ++round) {
+    ASSERT_EQ(cameo_context_run(program.context), CAMEO_STATUS_OK) << program.error();
+    int64_t dims[2] = {};
+    ASSERT_EQ(cameo_context_get_input_shape(program.context, 0, 2, dims, nullptr), CAMEO_STATUS_OK);
+    EXPECT_EQ(dims[0], 3);
+    EXPECT_EQ(dims[1], 0);
+    ASSERT_EQ(cameo_context_reset_states(program.context), CAMEO_STATUS_OK);
+  }
+}
+
 TEST_P(States, OutputsInPieces) {
   Program program(GetParam(), appending(true));
   ASSERT_EQ(append(program, 3), CAMEO_STATUS_OK);
