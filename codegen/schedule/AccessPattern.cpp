@@ -170,8 +170,9 @@ AccessPattern::AccessPattern(kernel::DispatchOp op) : inputs(op.getInputs().size
       }
     alongResult.push_back(std::move(walk));
   }
-  isElementwise = llvm::none_of(op.getBodyBlock()->without_terminator(),
-                                llvm::IsaPred<kernel::LineOpInterface, kernel::ChooseOp>);
+  isElementwise =
+      llvm::none_of(op.getBodyBlock()->without_terminator(),
+                    llvm::IsaPred<kernel::LineOpInterface, kernel::ChooseOp, kernel::InsertOp>);
   for (auto generic : op.getBodyBlock()->getOps<linalg::GenericOp>()) {
     SmallVector<unsigned> reduced;
     generic.getReductionDims(reduced);

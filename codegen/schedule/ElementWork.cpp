@@ -55,10 +55,23 @@ static void addGeneric(linalg::GenericOp generic, ElementWork &work, Asked &aske
   work.longest = std::max(work.longest, steps);
 }
 
+/// Slices are read and written, and nothing else of the destination.
+static void addInsertion(kernel::InsertOp insert, ElementWork &work, Asked &asked) {
+  double elements = elementsOf(insert.getValues());
+  for (Value operand : {insert.getValues(), insert.getPlaces()}) {
+    work.operations += (1 + kPlace) * elements;
+    asked[operand] += elements;
+  }
+}
+
 ElementWork elementWork(const Computation &computation) {
   ElementWork work;
   Asked asked;
   for (Operation *inner : computation.operations) {
+    if (auto insert = dyn_cast<kernel::InsertOp>(inner)) {
+      addInsertion(insert, work, asked);
+      continue;
+    }
     if (auto generic = dyn_cast<linalg::GenericOp>(inner)) {
       addGeneric(generic, work, asked);
       continue;
@@ -77,8 +90,10 @@ ElementWork elementWork(const Computation &computation) {
       }
   }
   for (Value result : computation.results) {
-    work.operations += elementsOf(result);
-    work.bytes += elementsOf(result) * elementBytesOf(result);
+    auto insert = result.getDefiningOp<kernel::InsertOp>();
+    Value written = insert ? insert.getValues() : result;
+    work.operations += elementsOf(written);
+    work.bytes += elementsOf(written) * elementBytesOf(written);
     if (isa<BlockArgument>(result))
       asked[result] += elementsOf(result);
   }

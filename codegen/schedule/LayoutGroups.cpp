@@ -124,6 +124,8 @@ static StringRef reasonToStay(kernel::DispatchOp op) {
     return "a schedule is given for it as it is";
   if (!op.getBodyBlock()->getOps<kernel::RecurrenceOp>().empty())
     return "steps of a recurrent network read and write it as it is";
+  if (!op.getBodyBlock()->getOps<kernel::InsertOp>().empty())
+    return "a part of it is written over what is there";
   bool asks = op.getBody()
                   .walk([](tensor::DimOp dim) {
                     return dim.getConstantIndex() ? WalkResult::advance() : WalkResult::interrupt();

@@ -131,6 +131,7 @@ const Schedule *scanSchedule();
 const Schedule *recurrenceSchedule();
 const Schedule *sortSchedule();
 const Schedule *chooseSchedule();
+const Schedule *insertSchedule();
 const Schedule *transposeSchedule();
 const Schedule *mapSchedule();
 

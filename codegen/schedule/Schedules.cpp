@@ -22,7 +22,8 @@ ArrayRef<const Schedule *> schedules() {
   static const Schedule *const all[] = {
       skinnySchedule(), mmaSchedule(),    contractionSchedule(), windowSchedule(),
       rowSchedule(),    columnSchedule(), scanSchedule(),        recurrenceSchedule(),
-      sortSchedule(),   chooseSchedule(), transposeSchedule(),   mapSchedule()};
+      sortSchedule(),   chooseSchedule(), insertSchedule(),      transposeSchedule(),
+      mapSchedule()};
   return all;
 }
 

@@ -157,8 +157,10 @@ void annotateCost(OpBuilder &host, rt::LaunchOp launch, kernel::DispatchOp op,
       described.insert(definition);
     else
       asked[value] = amounts.elements(value);
-    bytes = amounts.add(
-        bytes, amounts.multiply(amounts.elements(value), {double(parts) * elementBytes(value)}));
+    auto insert = value.getDefiningOp<kernel::InsertOp>();
+    Value written = insert ? insert.getValues() : value;
+    bytes = amounts.add(bytes, amounts.multiply(amounts.elements(written),
+                                                {double(parts) * elementBytes(written)}));
   }
   for (size_t i = 0; i < described.size(); ++i) { // grows meanwhile
     Operation *definition = described[i];

@@ -281,6 +281,25 @@ LogicalResult ChooseOp::verify() {
   return success();
 }
 
+LogicalResult InsertOp::verify() {
+  auto values = cast<RankedTensorType>(getValues().getType());
+  auto places = cast<RankedTensorType>(getPlaces().getType());
+  auto type = cast<RankedTensorType>(getInit().getType());
+  int64_t axis = getAxis();
+  if (axis < 1 || axis >= type.getRank())
+    return emitOpError() << "axis " << axis << " is none of 1 to " << type.getRank() - 1;
+  SmallVector<int64_t> wanted(type.getShape());
+  if (values.getRank() == type.getRank())
+    wanted[axis] = values.getDimSize(axis);
+  if (values != RankedTensorType::get(wanted, type.getElementType()))
+    return emitOpError() << "inserts " << values << " into " << type
+                         << "; they may differ in their size along axis " << axis << " only";
+  auto whole = RankedTensorType::get({wanted[0], wanted[axis]}, IntegerType::get(getContext(), 64));
+  if (places != whole)
+    return emitOpError() << "places are " << places << "; expected " << whole;
+  return success();
+}
+
 //===-- Device code -------------------------------------------------------------------------===//
 
 const PtxInstruction *KernelDialect::findInstruction(StringAttr text, unsigned operands,

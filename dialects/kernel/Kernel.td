@@ -295,8 +295,8 @@ def Kernel_DispatchOp : Kernel_Op<"dispatch", [
   let summary = "one unit of device work, described by linalg operations";
   let description = [{
     The body is a description on tensors: linalg operations, `tensor.pad` with a constant,
-    `tensor.empty`, `linalg.fill`, `kernel.scan`, `kernel.sort`, `kernel.choose`, `kernel.recurrence`. Its block
-    arguments are the inputs, the scalars and the destinations, in this order; it yields one tensor per destination. No
+    `tensor.empty`, `linalg.fill`, `kernel.scan`, `kernel.sort`, `kernel.choose`, `kernel.insert`, `kernel.recurrence`.
+    Its block arguments are the inputs, the scalars and the destinations, in this order; it yields one tensor per destination. No
     memory is implied for values inside the body.
 
     ```mlir
@@ -381,6 +381,31 @@ def Kernel_ChooseOp : Kernel_Op<"choose", [
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = [{
     $candidates `conflicts` $conflicts `limit` $limit `,` $init attr-dict `:` type($candidates) `,` type($conflicts)
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getInitMutable(); }
+  }];
+  let hasVerifier = 1;
+}
+
+def Kernel_InsertOp : Kernel_Op<"insert", [
+    Pure, DestinationStyleOpInterface, AllTypesMatch<["init", "result"]>]> {
+  let summary = "slices of a tensor at computed places, in a destination that keeps the rest";
+  let description = [{
+    `result[b, .., places[b, s], ..]` is `values[b, .., s, ..]`, with the place along dimension `axis`; all other
+    elements are those of `init`, a destination of the dispatch whose content counts. Slices whose place is outside of
+    the dimension are left out. No two places of one `b` are the same.
+
+    ```mlir
+    %y = kernel.insert %x at %p into %init {axis = 2 : i64}
+        : tensor<1x8x?x64xf16>, tensor<1x?xi64>, tensor<1x8x4096x64xf16>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$values, AnyRankedTensor:$places, AnyRankedTensor:$init,
+                       I64Attr:$axis);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $values `at` $places `into` $init attr-dict `:` type($values) `,` type($places) `,` type($init)
   }];
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() { return getInitMutable(); }

@@ -154,7 +154,7 @@ static LogicalResult expandScatterElements(Expander &e) {
   return success();
 }
 
-/// A type that all of what gathers takes and that has all numbers of an element type of 8 bits or fewer.
+/// A type that kernels move element by element and that has all numbers of an element type of 8 bits or fewer.
 static Type gatheredAs(Type element) {
   onnx::ElementKind kind = *onnx::elementKind(element);
   if (onnx::elementBits(kind) > 8 || kind == onnx::ElementKind::String ||
@@ -168,46 +168,19 @@ static Type gatheredAs(Type element) {
                              element.getContext());
 }
 
-/// Each place of the cache reads the update that falls on it, or what was there.
+/// Elements that share a byte, and others that no kernel moves one by one, become wider ones meanwhile.
 static LogicalResult expandTensorScatter(Expander &e) {
-  int64_t rank = e.rank(0), axis = e.integer("axis", -2);
-  axis = axis < 0 ? axis + rank : axis;
-  if (axis < 1 || axis >= rank || e.rank(1) != rank)
-    return e.refuse("'axis' = " + Twine(e.integer("axis", -2)) + " is none of 1 to " +
-                    Twine(rank - 1) + ", or the update has other dimensions than the cache");
-  Type integer = onnx::elementTypeOf(onnx::ElementKind::I64, e.op->getContext());
-  auto sizeOf = [&](unsigned operand) {
-    return e.squeeze(
-        e.emit("Shape", {e.operand(operand)}, {e.with("start", axis), e.with("end", axis + 1)}), 0);
-  };
-  Value length = sizeOf(0), count = sizeOf(1), zero = e.scalar(0, integer),
-        one = e.scalar(1, integer);
-  Value places = e.emit("Range", {zero, length, one});
-  if (e.has(2))
-    places = e.emit("Sub", {places, e.unsqueeze(e.cast(e.operand(2), integer), {1})});
-  else
-    places = e.unsqueeze(places, {0});
-  if (e.text("mode", "linear") == "circular")
-    places = e.emit("Mod", {places, length});
-  Value isWritten =
-      e.emit("And", {e.emit("GreaterOrEqual", {places, zero}), e.emit("Less", {places, count})});
-  Value from = e.emit("Max", {e.emit("Min", {places, e.emit("Sub", {count, one})}), zero});
-  // [batch, places] among the dimensions of the cache.
-  SmallVector<int64_t> axes;
-  for (int64_t d = 1; d < rank; ++d)
-    if (d != axis)
-      axes.push_back(d);
-  if (!axes.empty()) {
-    isWritten = e.unsqueeze(isWritten, axes);
-    from = e.unsqueeze(from, axes);
-  }
-  from = e.emit("Expand", {from, e.emit("Shape", {e.operand(0)})});
   Type element = e.elementType(0), wide = gatheredAs(element);
-  Value update =
-      e.emit("GatherElements", {e.cast(e.operand(1), wide), from}, {e.with("axis", axis)});
-  Value present = e.emit("Where", {isWritten, update, e.cast(e.operand(0), wide)});
+  if (wide == element)
+    return e.leave();
+  SmallVector<Value> operands{e.cast(e.operand(0), wide), e.cast(e.operand(1), wide)};
+  if (e.has(2))
+    operands.push_back(e.operand(2));
+  Value present =
+      e.emit("TensorScatter", operands,
+             {e.with("axis", e.integer("axis", -2)), e.with("mode", e.text("mode", "linear"))});
   // Infinities stay.
-  e.give(0, wide == element ? present : e.cast(present, element, /*saturates=*/false));
+  e.give(0, e.cast(present, element, /*saturates=*/false));
   return success();
 }
 
@@ -262,7 +235,7 @@ void registerScatterExpansions(ExpansionRows &rows) {
   rows.add<onnx::ScatterElementsOp>({expandScatterElements, {}, /*isPartial=*/true});
   rows.add<onnx::MaxUnpoolOp>(
       {expandMaxUnpool, "indices read at run time are moved into range, not reported"});
-  rows.add<onnx::TensorScatterOp>({expandTensorScatter});
+  rows.add<onnx::TensorScatterOp>({expandTensorScatter, {}, /*isPartial=*/true});
 }
 
 } // namespace cameo

@@ -66,7 +66,8 @@ bool movesOnly(Operation *op) {
   if (auto generic = dyn_cast<linalg::GenericOp>(op))
     return generic.getNumReductionLoops() == 0 && generic.getNumDpsInputs() == 1 &&
            generic.getBody()->getTerminator()->getOperand(0) == generic.getBody()->getArgument(0);
-  return !isa<kernel::LineOpInterface, kernel::ChooseOp, kernel::RecurrenceOp, linalg::FillOp>(op);
+  return !isa<kernel::LineOpInterface, kernel::ChooseOp, kernel::InsertOp, kernel::RecurrenceOp,
+              linalg::FillOp>(op);
 }
 
 /// The arguments of a dispatch's body that stand for results of another one, perhaps reshaped, and
@@ -141,6 +142,8 @@ std::string nameOf(DispatchForm form) {
     return "a sort";
   case DispatchForm::Choice:
     return "a choice";
+  case DispatchForm::Insertion:
+    return "an insertion";
   case DispatchForm::Pointwise:
     return "elementwise work";
   case DispatchForm::Other:
@@ -271,7 +274,8 @@ std::string whyApart(const Description &producer, const Description &consumer,
   if (consumer.form == Form::Pointwise ||
       (consumer.form == Form::Rows && (isElementwise || producer.form == Form::Rows)) ||
       ((consumer.form == Form::Window || consumer.form == Form::Product ||
-        consumer.form == Form::Scan || consumer.form == Form::Sort) &&
+        consumer.form == Form::Scan || consumer.form == Form::Sort ||
+        consumer.form == Form::Insertion) &&
        isElementwise))
     return {};
   bool isOfProduct = producer.form == Form::Product || producer.form == Form::ProductOfRows;

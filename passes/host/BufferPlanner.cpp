@@ -456,10 +456,13 @@ bool BufferPlanner::mayUpdate(unsigned from, unsigned to) {
   // The step that writes it first may be the last one that reads the old value.
   if (before.last < after.first)
     return true;
-  auto launch = dyn_cast_or_null<rt::LaunchOp>(steps[after.first].op);
+  ArrayRef<int> operands = steps[after.first].places;
+  // A copy of the old value needs none where a part of it is written over.
+  if (!steps[after.first].op)
+    return operands[0] == int(to) && operands[1] == int(from);
+  auto launch = dyn_cast<rt::LaunchOp>(steps[after.first].op);
   if (!launch)
     return false;
-  ArrayRef<int> operands = steps[after.first].places;
   for (auto [source, number] : llvm::enumerate(operands))
     for (auto [target, other] : llvm::enumerate(operands))
       if (number >= 0 && places[number].memory == places[from].memory && other == int(to) &&

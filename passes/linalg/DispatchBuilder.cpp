@@ -277,6 +277,20 @@ SmallVector<Value> DispatchBuilder::dispatch(Location loc, ArrayRef<OutputSpec> 
   return llvm::to_vector(ValueRange(op.getResults()));
 }
 
+Value DispatchBuilder::update(Location loc, const Lowered &tensor,
+                              function_ref<Value(OpBuilder &, Location, Value)> body) {
+  Value before = inMemory(tensor.tensor);
+  Value after = dispatch(loc, OutputSpec{tensor.sizes, tensor.elementType},
+                         [&](OpBuilder &inner, Location at, ValueRange inits) {
+                           return SmallVector<Value>{body(inner, at, inits[0])};
+                         })[0];
+  auto op = after.getDefiningOp<kernel::DispatchOp>();
+  Operation *empty = op.getInits()[0].getDefiningOp();
+  op.getInitsMutable().assign(before);
+  empty->erase();
+  return after;
+}
+
 namespace {
 /// How an operand is read after broadcasting to `sizes`: by a map or, where a size may be 1 or not
 /// at run time, at indices chosen in the body.

@@ -44,6 +44,12 @@ public:
   llvm::SmallVector<mlir::Value> dispatch(mlir::Location loc, llvm::ArrayRef<OutputSpec> outputs,
                                           BodyFunction body);
 
+  /// The tensor after a dispatch that writes a part of it. The body's destination has its elements.
+  mlir::Value
+  update(mlir::Location loc, const Lowered &tensor,
+         llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::Value destination)>
+             body);
+
   /// One output, computed element by element from the elements of `inputs` at the same place after
   /// broadcasting (`fn` gets their scalars, signless).
   using ScalarFunction =

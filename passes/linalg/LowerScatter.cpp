@@ -1,4 +1,4 @@
-// Updates at computed places: ScatterND, ScatterElements.
+// Updates at computed places: ScatterND, ScatterElements, TensorScatter.
 //
 //   onnx.ScatterND  ==>  the numbers of the updates, sorted by the rows that they go to
 //                   ==>  linalg.generic: each row finds its updates in them by a search
@@ -224,6 +224,63 @@ LogicalResult lowerScatterElements(Operation *op, Lowering &l) {
   return success();
 }
 
+//===-- TensorScatter -------------------------------------------------------------------------===//
+
+/// The place of each update along its axis, [batch, count], in 64 bits as they are given. One that another one would
+/// be written over is outside.
+Value placesOf(Lowering &l, Location loc, onnx::TensorScatterOp op, OpFoldResult count,
+               OpFoldResult length) {
+  std::optional<Lowered> starts;
+  if (!l.absent(op, 2))
+    starts = l.operand(op, 2);
+  Sizes sizes{l.operand(op, 0).sizes[0], count};
+  Type type = l.builder().getI64Type();
+  bool isCircular = op.getMode() == "circular";
+  return l.build.compute(loc, sizes, type, [&](OpBuilder &b, Location loc, ValueRange at) {
+    IndexMath math(b, loc);
+    auto wide = [&](Value index) -> Value {
+      return b.create<arith::IndexCastOp>(loc, type, index);
+    };
+    Value number = wide(at[1]), zero = scalarConstant(b, loc, type, 0);
+    Value start =
+        starts ? convertScalar(b, loc, math.element(*starts, at[0]), starts->elementType, type)
+               : zero;
+    if (!isCircular)
+      return b.create<arith::AddIOp>(loc, start, number).getResult();
+    Value around = wide(math.of(length));
+    Value divisor = b.create<arith::MaxSIOp>(loc, around, scalarConstant(b, loc, type, 1));
+    auto modulo = [&](Value value) -> Value {
+      Value rest = b.create<arith::RemSIOp>(loc, value, divisor);
+      Value isNegative = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, rest, zero);
+      Value moved = b.create<arith::AddIOp>(loc, rest, divisor);
+      return b.create<arith::SelectOp>(loc, isNegative, moved, rest);
+    };
+    Value place = modulo(b.create<arith::AddIOp>(loc, modulo(start), number));
+    Value left = b.create<arith::SubIOp>(loc, wide(math.of(count)), number);
+    Value isLast = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::sle, left, around);
+    return b.create<arith::SelectOp>(loc, isLast, place, scalarConstant(b, loc, type, -1))
+        .getResult();
+  });
+}
+
+/// The cache with the update in its place: a kernel writes this and nothing else.
+LogicalResult lowerTensorScatter(Operation *op, Lowering &l) {
+  if (failed(l.infer(op)))
+    return failure();
+  auto scatter = cast<onnx::TensorScatterOp>(op);
+  Lowered cache = l.operand(op, 0), update = l.operand(op, 1);
+  int64_t axis = *onnx::normalizedAxis(scatter.getAxis(), cache.rank());
+  Value places = placesOf(l, op->getLoc(), scatter, update.sizes[axis], cache.sizes[axis]);
+  Sizes sizes(cache.sizes);
+  sizes[axis] = update.sizes[axis];
+  Value values = l.build.withSizes(update.tensor, sizes);
+  Value result = l.build.update(op->getLoc(), cache, [&](OpBuilder &b, Location loc, Value init) {
+    return b.create<kernel::InsertOp>(loc, init.getType(), values, places, init, axis).getResult();
+  });
+  l.define(op, 0, result, cache.sizes, cache.elementType);
+  return success();
+}
+
 } // namespace
 
 void registerScatterOperators(LoweringRows &rows) {
@@ -233,6 +290,8 @@ void registerScatterOperators(LoweringRows &rows) {
   rows.add<onnx::ScatterElementsOp>({lowerScatterElements,
                                      "indices read at run time are moved into range, not reported; "
                                      "reductions of booleans"});
+  rows.add<onnx::TensorScatterOp>(
+      {lowerTensorScatter, "updates beyond the cache are left out, not reported"});
 }
 
 } // namespace cameo

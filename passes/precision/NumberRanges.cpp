@@ -131,6 +131,7 @@ static NumberRange unionOf(Operands x) {
   return all;
 }
 static NumberRange any(Operation *, Operands x) { return unionOf(x); }
+static NumberRange firstTwo(Operation *, Operands x) { return unionOf(x.take_front(2)); }
 static NumberRange where(Operation *, Operands x) { return unionOf(x.drop_front()); }
 
 static double largestReach(Operands x) {
@@ -447,6 +448,7 @@ void attachNumberBounds(MLIRContext &context) {
   rows.add<onnx::ReduceMeanOp>(first);
   rows.add<onnx::GridSampleOp, onnx::RoiAlignOp, onnx::MaxRoiPoolOp>(sampled);
   rows.add<onnx::ConcatOp, onnx::MeanOp>(any);
+  rows.add<onnx::TensorScatterOp>(firstTwo);
   rows.add<onnx::WhereOp>(where);
   rows.add<onnx::AddOp, onnx::SumOp>(add);
   rows.add<onnx::SubOp>(sub);

@@ -205,6 +205,7 @@ void attachPrecisionRoles(MLIRContext &context) {
   rows.add<onnx::SwishOp>({Role::Elementwise});
   rows.add<onnx::TanOp>({Role::Full, kSensitive});
   rows.add<onnx::TanhOp>(settles({Role::Elementwise}));
+  rows.add<onnx::TensorScatterOp>({Role::Movement});
   rows.add<onnx::ThresholdedReluOp>({Role::Elementwise});
   rows.add<onnx::TileOp>({Role::Movement});
   rows.add<onnx::TopKOp>({Role::Movement});

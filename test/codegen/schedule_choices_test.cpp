@@ -84,6 +84,14 @@ std::string scattered(int64_t length, StringRef element) {
                              x, length));
 }
 
+std::string cached(int64_t length, StringRef element) {
+  std::string x = tensorOf({2, 64, length}, element), u = tensorOf({2, 3, length}, element);
+  return model(x, u, x,
+               llvm::formatv("  %none = onnx.None() : () -> none\n"
+                             "  %y = onnx.TensorScatter(%a, %b, %none) : ({0}, {1}, none) -> {0}",
+                             x, u));
+}
+
 std::string suppressed(int64_t count) {
   std::string boxes = tensorOf({2, count, 4}, "f32"), scores = tensorOf({2, 3, count}, "f32");
   return model(boxes, scores, "tensor<?x3xi64>",
@@ -197,6 +205,7 @@ TEST_F(ScheduleChoices, OthersAreAccepted) {
       expectAccepted(unary("Relu", "", {3, length}, element));
       expectAccepted(runningSum(length, element));
       expectAccepted(scattered(length, element));
+      expectAccepted(cached(length, element));
     }
   for (const char *element : {"i1", "i8", "f16", "f32", "f64"})
     for (int64_t rows : {1, 3, 8, 100, 512})
@@ -214,8 +223,8 @@ TEST_F(ScheduleChoices, OthersAreAccepted) {
         expectAccepted(recurrent("GRU", 3, rows, units, element));
         expectAccepted(recurrent("RNN", 1, rows, units, element));
       }
-  for (const char *family :
-       {"rows", "columns", "window", "scan", "sort", "choose", "recurrence", "transpose", "map"})
+  for (const char *family : {"rows", "columns", "window", "scan", "sort", "choose", "insert",
+                             "recurrence", "transpose", "map"})
     EXPECT_TRUE(families.count(family)) << family;
 }
 

@@ -24,7 +24,7 @@ rt.variant @missing target "sm_80" {
 rt.variant @unknown target "sm_80" {
   func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
     %e = tensor.empty() : tensor<8xf32>
-    // expected-error@+1 {{no schedule class is called 'magic'; known: skinny mma contraction window rows columns scan recurrence sort choose transpose map}}
+    // expected-error@+1 {{no schedule class is called 'magic'; known: skinny mma contraction window rows columns scan recurrence sort choose insert transpose map}}
     %r = kernel.dispatch ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) schedule <"magic", {}> {
     ^bb0(%a: tensor<8xf32>, %o: tensor<8xf32>):
       %g = linalg.generic {indexing_maps = [#v, #v], iterator_types = ["parallel"]}
@@ -281,5 +281,35 @@ rt.variant @choose_threads target "sm_80" {
       kernel.yield %s : tensor<3x100xi1>
     } -> tensor<3x100xi1>
     return %r : tensor<3x100xi1>
+  }
+}
+
+// -----
+
+// A slice has 4 elements in a row, which is as much as one access may have.
+rt.variant @insert_vector target "sm_80" {
+  func.func @main(%x: tensor<2x3x4xf32>, %p: tensor<2x3xi64>, %c: tensor<2x9x4xf32>) -> tensor<2x9x4xf32> {
+    // expected-error@+1 {{schedule 'insert' needs vector, a divisor of 4}}
+    %r = kernel.dispatch ins(%x, %p : tensor<2x3x4xf32>, tensor<2x3xi64>) outs(%c : tensor<2x9x4xf32>) schedule <"insert", {threads = 256 : i64, vector = 8 : i64}> {
+    ^bb0(%a: tensor<2x3x4xf32>, %b: tensor<2x3xi64>, %o: tensor<2x9x4xf32>):
+      %y = kernel.insert %a at %b into %o {axis = 1 : i64} : tensor<2x3x4xf32>, tensor<2x3xi64>, tensor<2x9x4xf32>
+      kernel.yield %y : tensor<2x9x4xf32>
+    } -> tensor<2x9x4xf32>
+    return %r : tensor<2x9x4xf32>
+  }
+}
+
+// -----
+
+// A class of elements cannot leave what is there.
+rt.variant @insert_map target "sm_80" {
+  func.func @main(%x: tensor<2x3x4xf32>, %p: tensor<2x3xi64>, %c: tensor<2x9x4xf32>) -> tensor<2x9x4xf32> {
+    // expected-error@+1 {{schedule 'map' cannot compute this dispatch}}
+    %r = kernel.dispatch ins(%x, %p : tensor<2x3x4xf32>, tensor<2x3xi64>) outs(%c : tensor<2x9x4xf32>) schedule <"map", {flat = false, threads = 256 : i64, vector = 1 : i64}> {
+    ^bb0(%a: tensor<2x3x4xf32>, %b: tensor<2x3xi64>, %o: tensor<2x9x4xf32>):
+      %y = kernel.insert %a at %b into %o {axis = 1 : i64} : tensor<2x3x4xf32>, tensor<2x3xi64>, tensor<2x9x4xf32>
+      kernel.yield %y : tensor<2x9x4xf32>
+    } -> tensor<2x9x4xf32>
+    return %r : tensor<2x9x4xf32>
   }
 }

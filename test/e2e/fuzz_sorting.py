@@ -38,6 +38,18 @@ def scatter_elements(g, name):
     g.add(name, [g.input(dtype, data), places, g.input(dtype, given)], data, axis=axis, **reduction(g))
 
 
+@operator("TensorScatter")
+def tensor_scatter(g, name):
+    if g.opset < 24:
+        raise Redraw()
+    dtype, count, length = g.choose((F32, I64)), g.integer(1, 4), g.integer(1, 6)
+    mode = g.choose(("linear", "circular"))
+    new = g.integer(1, length)
+    starts = g.constant(g.random.integers(0, length - new + 1 if mode == "linear" else length, count).astype(I64))
+    shape, axis = (count, length, g.integer(1, 5)), g.choose((1, -2))
+    g.add(name, [g.input(dtype, shape), g.input(dtype, (count, new, shape[2])), starts], shape, axis=axis, mode=mode)
+
+
 @operator("TopK")
 def top_k(g, name):
     if g.opset < 11:

@@ -62,6 +62,7 @@ class Case:
     weights: tuple = ()  # tensors that are constants
     flags: tuple = ()  # of cameoc
     kernel: str = ""  # the only one that is broken, where it is one of several
+    opset: int = 17
 
     def model(self):
         graph = helper.make_graph(
@@ -72,9 +73,9 @@ class Case:
             [helper.make_tensor_value_info("y", TensorProto.FLOAT, self.output)],
             list(self.weights))
         # The first version with blocks of 4 bits is 21.
-        model = helper.make_model(graph, opset_imports=[
-            helper.make_opsetid("", 21 if self.weights else 17)])
-        model.ir_version = 10 if self.weights else 8
+        opset = max(self.opset, 21 if self.weights else 17)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
+        model.ir_version = 10 if opset > 17 else 8
         onnx.checker.check_model(model)
         return model
 
@@ -245,6 +246,9 @@ def cases():
               "scores": normal(1, 8, 150)}, ["N", 3], weights=[
                   helper.make_tensor("most", TensorProto.INT64, [1], [150]),
                   helper.make_tensor("share", TensorProto.FLOAT, [1], [0.1])], kernel="k1_choice"),
+        # Places that are looked up, and outside of which nothing is stored.
+        Case("insert", [node("TensorScatter", ["x", "u", "at"], ["y"], "cache", axis=1)],
+             {"x": normal(2, 9, 70), "u": normal(2, 3, 70), "at": numpy.array([8, 2], numpy.int64)}, [2, 9, 70], opset=24),
         # One block per row: loops over the row, shuffles, shared memory, barriers.
         Case("softmax", [node("Softmax", ["x"], ["y"], "softmax", axis=-1)], {"x": normal(3, 500)},
              [3, 500]),

@@ -138,14 +138,3 @@ def determinant(name, version):
     for size in (1, 2, 3, 4):
         yield Case(f"of-{size}", [normal(3, size, size)])
     yield Case("alone", [normal(3, 3)])
-
-
-# --- updates of a cache
-
-@operator("TensorScatter")
-def tensor_scatter(name, version):
-    yield Case("linear", [normal(2, 3, 6, 4), normal(2, 3, 2, 4), whole(0, 5, 2)])
-    yield Case("start", [normal(2, 3, 6, 4), normal(2, 3, 4, 4)])
-    yield Case("circular", [normal(2, 6, 4), normal(2, 3, 4), whole(0, 6, 2)], {"mode": "circular"})
-    yield Case("axis", [normal(2, 6, 4), normal(2, 6, 2), whole(0, 3, 2)], {"axis": 2})
-    yield Case("float16", [normal(1, 5, 2, dtype=F16), normal(1, 2, 2, dtype=F16), whole(0, 4, 1)])

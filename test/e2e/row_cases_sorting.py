@@ -53,6 +53,22 @@ def scatter_elements(name, version):
         yield Case(reduction, [normal(2, 5), places(5, 2, 20), normal(2, 20)], {"axis": 1, "reduction": reduction})
 
 
+@operator("TensorScatter")
+def tensor_scatter(name, version):
+    yield Case("linear", [normal(2, 3, 6, 4), normal(2, 3, 2, 4), whole(0, 5, 2)])
+    yield Case("start", [normal(2, 3, 6, 4), normal(2, 3, 4, 4)])
+    yield Case("circular", [normal(2, 6, 4), normal(2, 3, 4), whole(0, 6, 2)], {"mode": "circular"})
+    yield Case("circular-start", [normal(2, 6, 4), normal(2, 6, 4)], {"mode": "circular"})
+    yield Case("around", [normal(3, 6, 4), normal(3, 6, 4), fixed(1, 5, 0)], {"mode": "circular"})
+    yield Case("axis", [normal(2, 6, 4), normal(2, 6, 2), whole(0, 3, 2)], {"axis": 2})
+    yield Case("axis-1", [normal(2, 9, 2, 4), normal(2, 3, 2, 4), whole(0, 7, 2)], {"axis": 1})
+    yield Case("one-row", [normal(4, 2, 64, 16), normal(4, 2, 1, 16), whole(0, 64, 4)])
+    yield Case("nothing", [normal(2, 6, 4), normal(2, 0, 4), whole(0, 6, 2)])
+    yield Case("float16", [normal(1, 5, 2, dtype=F16), normal(1, 2, 2, dtype=F16), whole(0, 4, 1)])
+    yield Case("int64", [whole(0, 9, 2, 5, 3), whole(9, 20, 2, 2, 3), whole(0, 4, 2)])
+    yield Case("bool", [whole(0, 2, 2, 5, 3, dtype=BOOL), whole(0, 2, 2, 2, 3, dtype=BOOL), whole(0, 4, 2)])
+
+
 @operator("MaxUnpool")
 def max_unpool(name, version):
     def case(label, x, size, **attributes):

@@ -200,6 +200,50 @@ def cache():
     return b
 
 
+def ring():
+    """A cache of fixed length whose oldest rows are written over, of keys and values that a product computes."""
+    b = Builder(12, opset=24)
+    b.input("x", "batch", "new", 8)
+    b.input("at", "batch", element=TensorProto.INT64)
+    b.state("before", "after", ["batch", 2, 12, HEAD])
+    b.output("y", "batch", 2, 12, 1)
+    rows = b.node("Reshape", b.node("MatMul", "x", b.weight(8, 2 * HEAD)), b.constant([0, 0, 2, HEAD]))
+    b.node("TensorScatter", "before", b.node("Transpose", rows, perm=[0, 2, 1, 3]), "at", outputs=["after"], axis=2,
+           mode="circular")
+    b.node("ReduceMax", "after", b.constant([3]), outputs=["y"])
+    return b
+
+
+def reread():
+    """A cache whose old rows are read once more when the new ones are there: it is copied."""
+    b = Builder(13, opset=24)
+    b.input("x", 2, "new", 4)
+    b.input("at", 2, element=TensorProto.INT64)
+    b.state("before", "after", [2, 10, 4])
+    b.output("y", 2, 10, 4)
+    b.node("TensorScatter", "before", "x", "at", outputs=["after"], axis=1)
+    b.node("Sub", "after", "before", outputs=["y"])
+    return b
+
+
+def cached_rows(length):
+    """Keys and values of a product, and nothing else: what is stored is what is new. With a fixed length it is scattered
+    into the cache, else appended to it."""
+    b = Builder(14, opset=24)
+    b.input("x", 2, "new", 32)
+    for part in "kv":
+        rows = b.node("Reshape", b.node("MatMul", "x", b.weight(32, 2 * HEAD)), b.constant([0, 0, 2, HEAD]))
+        rows = b.node("Transpose", rows, perm=[0, 2, 1, 3])
+        before = b.state(f"past.{part}", f"present.{part}", [2, 2, length or "past", HEAD],
+                         [2, 2, length or "all", HEAD])
+        if length:
+            b.input(f"at.{part}", 2, element=TensorProto.INT64)
+            b.node("TensorScatter", before, rows, f"at.{part}", outputs=[f"present.{part}"], axis=2)
+        else:
+            b.node("Concat", before, rows, outputs=[f"present.{part}"], axis=2)
+    return b
+
+
 def kept():
     """A cache that another output shows as well, whose memory is its own: it is copied."""
     b = Builder(11)
@@ -233,12 +277,15 @@ MODELS = {
     "gru": (lambda: recurrent("GRU"), ({"steps": 3}, {"steps": 1}, {"steps": 1}, {"steps": 4}), None, ()),
     "rnn": (lambda: recurrent("RNN"), ({"steps": 3}, {"steps": 1}, {"steps": 1}, {"steps": 4}), None, ()),
     "window": (window, ONCE, None, ()),
-    "cache": (cache, STEPS[1:3] * 2, None, ()),
+    "cache": (cache, STEPS[1:3] * 2, 1, ()),
+    "half-cache": (cache, STEPS[1:3] * 2, 1, ("--precision=fp16", "--io-precision=fp16")),
+    "ring": (ring, STEPS[:3] * 3, 1, ()),
+    "reread": (reread, STEPS[1:3] * 2, 0, ()),
     "kept": (kept, STEPS, 0, ()),
 }
 
 # Models whose storages are of each kind.
-AT_EACH_LEVEL = ("decoder", "columns", "log", "given", "sums", "products", "window", "kept")
+AT_EACH_LEVEL = ("decoder", "columns", "log", "given", "sums", "products", "window", "kept", "cache", "ring")
 # Pairs of the refused model, and what is said of them.
 REFUSED = (
     (["h"], "--state: 'h' is not of the form INPUT:OUTPUT"),
@@ -319,9 +366,35 @@ class StateTests:
             else:
                 self.suite.ok()
 
+    def check_written(self, name, length):
+        """Bytes that kernels store in a cache in a run are those of the new rows, however long it is. What is scattered is
+        computed by kernels of its own."""
+        b = cached_rows(length)
+        source, program = self.suite.work / f"{name}.onnx", self.suite.work / name
+        onnx.save(b.model(), source)
+        step = harness.run([self.suite.tool("cameoc"), source, "-o", program, "--target=sim:sm_80", "-j1", "--sim-checks",
+                            "--state=past.*:present.*"], SECONDS)
+        if step.code:
+            return self.suite.fail(name, step.how(), step)
+        for past, new in ((10, 1), (300, 1), (300, 3)):
+            counts = self.suite.work / f"{name}.json"
+            sizes = f"new:{new}" if length else f"new:{new},past:{past}"
+            step = harness.run([program, "--device=sim", "--random-inputs", f"--shapes={sizes}",
+                                *(f"--input=at.{part}=2xi64=0 5" for part in "kv" if length), f"--sim-counters={counts}"], SECONDS)
+            if step.code:
+                return self.suite.fail(name, step.how(), step)
+            stored = sum(launch["global"]["store"]["bytes"] for launch in json.loads(counts.read_text())["launches"]
+                         if not length or "present" in launch["kernel"])
+            if stored != (wanted := 2 * 2 * 2 * new * HEAD * 4):
+                return self.suite.fail(name, f"{new} new rows behind {past}: {stored} bytes are stored, not {wanted}")
+        return self.suite.ok(name)
+
     def run(self):
         if re.search(self.options.filter, "refused"):
             self.check_refusals()
+        for name, length in (("written-appended", None), ("written-scattered", 320)):
+            if re.search(self.options.filter, name):
+                self.check_written(name, length)
         for name in MODELS:
             for level in harness.LEVELS:
                 if re.search(self.options.filter, name + level) and (level == "-O2" or name in AT_EACH_LEVEL):

@@ -12,7 +12,8 @@ namespace cameo {
 
 static bool isCombining(Operation *op) {
   auto generic = dyn_cast<linalg::GenericOp>(op);
-  return isa<kernel::LineOpInterface, kernel::ChooseOp, kernel::RecurrenceOp>(op) ||
+  return isa<kernel::LineOpInterface, kernel::ChooseOp, kernel::InsertOp, kernel::RecurrenceOp>(
+             op) ||
          (generic && generic.getNumReductionLoops() != 0);
 }
 

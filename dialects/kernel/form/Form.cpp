@@ -49,11 +49,23 @@ kernel::ChooseOp matchChoice(const Computation &computation) {
   return isAll ? choose : kernel::ChooseOp();
 }
 
+kernel::InsertOp matchInsertion(const Computation &computation) {
+  auto insert = computation.combining.size() == 1
+                    ? dyn_cast<kernel::InsertOp>(computation.combining.front())
+                    : kernel::InsertOp();
+  kernel::DispatchOp op = computation.op;
+  bool isAll = insert && op.getNumResults() == 1 && computation.results.front() == insert &&
+               insert.getInit() == op.getInitArgs().front();
+  return isAll ? insert : kernel::InsertOp();
+}
+
 DispatchForm formOf(const Computation &computation) {
   if (computation.combining.empty())
     return DispatchForm::Pointwise;
   if (llvm::any_of(computation.combining, llvm::IsaPred<kernel::RecurrenceOp>))
     return DispatchForm::Recurrence;
+  if (matchInsertion(computation))
+    return DispatchForm::Insertion;
   if (std::optional<Product> product = matchProduct(computation); product && product->fillsTiles())
     return DispatchForm::Product;
   if (const std::optional<Product> &product = matchProductOfRows(computation);

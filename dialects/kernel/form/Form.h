@@ -16,6 +16,7 @@ enum class DispatchForm {
   Recurrence,    // blocks that do steps one after another
   Sort,          // threads that put lines into order
   Choice,        // threads that strike out what conflicts with what is chosen
+  Insertion,     // threads that write a part of what is there
   Pointwise,     // nothing is reduced
   Other          // each element reduces on its own
 };
@@ -35,5 +36,8 @@ kernel::SortOp matchSort(const Computation &computation);
 
 /// The choice that a dispatch is, with nothing behind it; null where it is not.
 kernel::ChooseOp matchChoice(const Computation &computation);
+
+/// The insertion into its destination that a dispatch is, with nothing behind it; null where it is not.
+kernel::InsertOp matchInsertion(const Computation &computation);
 
 } // namespace cameo

@@ -87,9 +87,11 @@ static llvm::DenseMap<Value, int64_t> costs(const Computation &computation) {
 }
 
 bool wastesWork(const Computation &computation) {
-  // Steps of a recurrent network need all units of the step before; no element of a sort, or of a choice, is found alone.
-  if (llvm::any_of(computation.combining,
-                   llvm::IsaPred<kernel::RecurrenceOp, kernel::SortOp, kernel::ChooseOp>))
+  // Steps of a recurrent network need all units of the step before; no element of a sort, or of a choice, is found
+  // alone; an insertion leaves elements as they are.
+  if (llvm::any_of(
+          computation.combining,
+          llvm::IsaPred<kernel::RecurrenceOp, kernel::SortOp, kernel::ChooseOp, kernel::InsertOp>))
     return true;
   if (computation.isEmpty)
     return false;

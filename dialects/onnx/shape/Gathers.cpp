@@ -1,5 +1,5 @@
 // Shapes of operators whose elements are found by other elements or by their own place: Gather,
-// GatherElements, GatherND, ScatterElements, ScatterND, ReverseSequence, OneHot, EyeLike, Trilu.
+// GatherElements, GatherND, ScatterElements, ScatterND, TensorScatter, ReverseSequence, OneHot, EyeLike, Trilu.
 //
 // Indices and lengths that are known are held against the size that they are of.
 //
@@ -246,6 +246,30 @@ static FailureOr<Sizes> inferScatterND(Shapes &shapes, Operation *op) {
   return data;
 }
 
+static FailureOr<Sizes> inferTensorScatter(Shapes &shapes, Operation *op) {
+  SizeBuilder &s = shapes.sizes;
+  Sizes cache = shapes.of(op, 0), update = shapes.of(op, 1);
+  int64_t rank = cache.size(), given = cast<TensorScatterOp>(op).getAxis();
+  std::optional<int64_t> axis = normalizedAxis(given, rank);
+  if (!axis || *axis < 1 || int64_t(update.size()) != rank)
+    return s.refuse(op, "'axis' = " + Twine(given) + " is none of 1 to " + Twine(rank - 1) +
+                            ", or the update has other dimensions than the cache");
+  for (auto [dim, sizes] : llvm::enumerate(llvm::zip(update, cache)))
+    if (auto [size, wanted] = sizes; int64_t(dim) != *axis)
+      if (failed(s.check(op, s.equal(size, wanted),
+                         "the update has a size of {0}, the cache of {1}", size, wanted)))
+        return failure();
+  if (isAbsent(op, 2))
+    return cache;
+  Sizes places = shapes.of(op, 2);
+  if (places.size() != 1)
+    return s.refuse(op, "write_indices have rank " + Twine(places.size()) + "; they need 1");
+  if (failed(s.check(op, s.equal(places[0], cache[0]), "{0} write_indices for a batch of {1}",
+                     places[0], cache[0])))
+    return failure();
+  return cache;
+}
+
 //===-- ReverseSequence -----------------------------------------------------------------------===//
 
 /// Refuses or checks constant lengths that are not 0 to the size of the time axis.
@@ -330,6 +354,7 @@ void registerGatherRules(ShapeRows &rows) {
   rows.add<GatherNDOp>(fromShapes<inferGatherND>);
   rows.add<ScatterElementsOp>(fromShapes<inferScatterElements>);
   rows.add<ScatterNDOp>(fromShapes<inferScatterND>);
+  rows.add<TensorScatterOp>(fromShapes<inferTensorScatter>);
   rows.add<ReverseSequenceOp>(fromSizes<inferReverseSequence>);
   rows.add<OneHotOp>(fromShapes<inferOneHot>);
   rows.add<EyeLikeOp>(fromSizes<inferEyeLike>);

@@ -122,6 +122,30 @@ func.func @ChooseNoLines(%x: tensor<i1>, %c: tensor<i1>, %n: index) {
 
 // -----
 
+func.func @InsertAxis(%x: tensor<2x3xf32>, %p: tensor<2x2xi64>, %o: tensor<2x8xf32>) {
+  // expected-error @below {{axis 0 is none of 1 to 1}}
+  %y = kernel.insert %x at %p into %o {axis = 0 : i64} : tensor<2x3xf32>, tensor<2x2xi64>, tensor<2x8xf32>
+  return
+}
+
+// -----
+
+func.func @InsertSizes(%x: tensor<2x3x5xf32>, %p: tensor<2x3xi64>, %o: tensor<2x8x4xf32>) {
+  // expected-error @below {{inserts 'tensor<2x3x5xf32>' into 'tensor<2x8x4xf32>'; they may differ in their size along axis 1 only}}
+  %y = kernel.insert %x at %p into %o {axis = 1 : i64} : tensor<2x3x5xf32>, tensor<2x3xi64>, tensor<2x8x4xf32>
+  return
+}
+
+// -----
+
+func.func @InsertPlaces(%x: tensor<2x3x4xf32>, %p: tensor<2x3xi32>, %o: tensor<2x8x4xf32>) {
+  // expected-error @below {{places are 'tensor<2x3xi32>'; expected 'tensor<2x3xi64>'}}
+  %y = kernel.insert %x at %p into %o {axis = 1 : i64} : tensor<2x3x4xf32>, tensor<2x3xi32>, tensor<2x8x4xf32>
+  return
+}
+
+// -----
+
 func.func @UnknownInstruction(%a: i32) {
   // expected-error @below {{'redux.sync.mul.s32' is not an instruction that is known here}}
   %0 = kernel.ptx "redux.sync.mul.s32"(%a, %a) : (i32, i32) -> i32

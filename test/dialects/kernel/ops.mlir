@@ -84,6 +84,13 @@ func.func @Choose(%x: tensor<4x?xi1>, %c: tensor<4x?x?xi1>, %n: index, %o: tenso
   return %y : tensor<4x?xi1>
 }
 
+// CHECK-LABEL: func.func @Insert
+func.func @Insert(%x: tensor<2x3x?x8xf16>, %p: tensor<2x?xi64>, %o: tensor<2x3x64x8xf16>) -> tensor<2x3x64x8xf16> {
+  // CHECK: kernel.insert %{{.*}} at %{{.*}} into %{{.*}} {axis = 2 : i64} : tensor<2x3x?x8xf16>, tensor<2x?xi64>, tensor<2x3x64x8xf16>
+  %y = kernel.insert %x at %p into %o {axis = 2 : i64} : tensor<2x3x?x8xf16>, tensor<2x?xi64>, tensor<2x3x64x8xf16>
+  return %y : tensor<2x3x64x8xf16>
+}
+
 // CHECK-LABEL: func @Advance
 func.func @Advance(%x: memref<?xf32, 1>, %i: i64) -> memref<?xf32, 1> {
   // CHECK: kernel.advance %{{.*}} by %{{.*}} : memref<?xf32, 1>

@@ -61,6 +61,36 @@ rt.variant @fixed target "sm_80" {
 
 // -----
 
+// A kernel writes a part of the state, which needs no copy; where the old value is read afterwards, the new one begins
+// with a copy of it.
+rt.variant @parts target "sm_80" {
+  // CHECK-LABEL: func.func @Part()
+  // CHECK-SAME: in_place
+  // CHECK-NOT: rt.copy
+  // CHECK: %[[S:.*]] = rt.state_buffer 0 bytes
+  // CHECK: rt.launch @k::@k {{.*}} args(%{{.*}}, %[[S]] : !rt.buffer, !rt.buffer) writes [1]
+  func.func @Part(%h: tensor<64xf32> {onnx.state = 0 : i64}, %x: tensor<4xf32>) -> tensor<64xf32> {
+    %c1 = arith.constant 1 : index
+    %a = rt.launch @k::@k grid(%c1, %c1, %c1) args(%x, %h : tensor<4xf32>, tensor<64xf32>) writes [1] -> tensor<64xf32>
+    return %a : tensor<64xf32>
+  }
+  // CHECK-LABEL: func.func @PartReadAgain()
+  // CHECK-NOT: in_place
+  // CHECK: %[[A:.*]] = rt.output 0
+  // CHECK: %[[H:.*]] = rt.input 0
+  // CHECK: rt.copy %[[H]] to %[[A]]
+  // CHECK: rt.launch @k::@k {{.*}} args(%{{.*}}, %[[A]] : !rt.buffer, !rt.buffer) writes [1]
+  func.func @PartReadAgain(%h: tensor<64xf32> {onnx.state = 0 : i64}, %x: tensor<4xf32>) -> (tensor<64xf32>, tensor<64xf32>) {
+    %c1 = arith.constant 1 : index
+    %e = tensor.empty() : tensor<64xf32>
+    %a = rt.launch @k::@k grid(%c1, %c1, %c1) args(%x, %h : tensor<4xf32>, tensor<64xf32>) writes [1] -> tensor<64xf32>
+    %b = rt.launch @k::@k grid(%c1, %c1, %c1) args(%h, %e : tensor<64xf32>, tensor<64xf32>) writes [1] -> tensor<64xf32>
+    return %a, %b : tensor<64xf32>, tensor<64xf32>
+  }
+}
+
+// -----
+
 // Read again after it would be written, written by a launch that reads it and may not write over it, of another
 // size, and returned as another output as well.
 rt.variant @guards target "sm_80" {

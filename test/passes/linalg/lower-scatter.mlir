@@ -19,6 +19,37 @@ func.func @elements(%x: tensor<3x4xf32>, %i: tensor<2x3xi64>, %u: tensor<2x3xf32
 
 // -----
 
+// A cache is the destination, of which a kernel writes the places that are given and those behind.
+// CHECK-LABEL: func @cache
+// CHECK: %[[P:.*]] = kernel.dispatch ins(%arg2 : tensor<2xi64>) outs(%{{.*}} : tensor<2x3xi64>)
+// CHECK: kernel.dispatch ins(%arg1, %[[P]] : tensor<2x3x4xf32>, tensor<2x3xi64>) outs(%arg0 : tensor<2x9x4xf32>)
+// CHECK: kernel.insert %{{.*}} at %{{.*}} into %{{.*}} {axis = 1 : i64}
+func.func @cache(%c: tensor<2x9x4xf32>, %u: tensor<2x3x4xf32>, %i: tensor<2xi64>) -> tensor<2x9x4xf32> {
+  %y = onnx.TensorScatter(%c, %u, %i) {axis = -2 : i64} : (tensor<2x9x4xf32>, tensor<2x3x4xf32>, tensor<2xi64>) -> tensor<2x9x4xf32>
+  return %y : tensor<2x9x4xf32>
+}
+
+// -----
+
+// expected-error @below {{unsupported: 1 node cannot be compiled}}
+func.func @cacheAxis(%c: tensor<2x9x4xf32>, %u: tensor<3x9x4xf32>, %i: tensor<2xi64>) -> tensor<2x9x4xf32> {
+  // expected-note @below {{'axis' = 0 is none of 1 to 2, or the update has other dimensions than the cache}}
+  %y = onnx.TensorScatter(%c, %u, %i) {axis = 0 : i64} : (tensor<2x9x4xf32>, tensor<3x9x4xf32>, tensor<2xi64>) -> tensor<2x9x4xf32>
+  return %y : tensor<2x9x4xf32>
+}
+
+// -----
+
+// expected-error @below {{unsupported: 1 node cannot be compiled}}
+func.func @cacheStarts(%c: tensor<2x9x4xf32>, %u: tensor<2x3x4xf32>, %i: tensor<3xi64>) -> tensor<2x9x4xf32> {
+  // expected-note @below {{3 write_indices for a batch of 2}}
+  %y = onnx.TensorScatter(%c, %u, %i) {axis = 1 : i64} : (tensor<2x9x4xf32>, tensor<2x3x4xf32>, tensor<3xi64>) -> tensor<2x9x4xf32>
+  return %y : tensor<2x9x4xf32>
+}
+
+// -----
+
+
 // Rows of several elements are sought once; sums are in the order of the updates.
 // CHECK-LABEL: func @rows
 // CHECK: kernel.sort
