@@ -61,6 +61,19 @@ static std::string codeText(const json::Object &manifest) {
   return llvm::join(pieces, ", ");
 }
 
+/// "; waits once for numbers of the device, and once in each trip of a loop"; empty where nothing does.
+static std::string waitsText(const LaunchTotals &totals) {
+  auto often = [](int64_t count) {
+    return count == 1 ? std::string("once") : std::to_string(count) + " times";
+  };
+  int64_t inLoops = totals.repeatedWaits, outside = totals.waits - inLoops;
+  if (totals.waits == 0)
+    return "";
+  std::string inTrips = often(inLoops) + " in each trip of a loop";
+  return "; waits " + (outside ? often(outside) : inTrips) + " for numbers of the device" +
+         (outside && inLoops ? ", and " + inTrips : "");
+}
+
 /// Of targets whose launches are alike, once.
 static std::string launchesText(StringRef manifest) {
   struct Alike {
@@ -77,9 +90,7 @@ static std::string launchesText(StringRef manifest) {
       text += llvm::formatv("; {0} in each trip of a loop", totals.repeated);
     if (totals.chosen)
       text += llvm::formatv("; {0} in branches, of which a run takes one", totals.chosen);
-    if (totals.waits)
-      text += llvm::formatv("; waits {0} for numbers of the device",
-                            totals.waits == 1 ? "once" : std::to_string(totals.waits) + " times");
+    text += waitsText(totals);
     Alike &alike = kinds[text];
     alike.targets.push_back(totals.target);
     if (totals.estimate)

@@ -75,7 +75,10 @@ LaunchTotals cameo::totalsOf(rt::VariantOp variant) {
   totals.target = variant.getTarget().spelling();
   RunTime time;
   int64_t nanoseconds = 0;
-  variant.walk([&](rt::FetchOp) { ++totals.waits; });
+  variant.walk([&](rt::FetchOp fetch) {
+    ++totals.waits;
+    totals.repeatedWaits += bool(fetch->getParentOfType<rt::RepeatOp>());
+  });
   for (auto function : variant.getOps<func::FuncOp>()) {
     nanoseconds += time.of(function.getBody().front());
     function.walk([&](rt::LaunchOp launch) {
@@ -116,6 +119,8 @@ json::Object cameo::totalsJson(const LaunchTotals &totals) {
     object["launches_in_branches"] = totals.chosen;
   if (totals.waits)
     object["waits"] = totals.waits;
+  if (totals.repeatedWaits)
+    object["waits_in_loops"] = totals.repeatedWaits;
   if (totals.estimate)
     object["estimate"] = estimateJson(*totals.estimate);
   return object;
@@ -129,6 +134,7 @@ static LaunchTotals readVariant(const json::Object &object) {
   totals.repeated = object.getInteger("launches_in_loops").value_or(0);
   totals.chosen = object.getInteger("launches_in_branches").value_or(0);
   totals.waits = object.getInteger("waits").value_or(0);
+  totals.repeatedWaits = object.getInteger("waits_in_loops").value_or(0);
   if (const json::Object *kernels = object.getObject("kernels"))
     for (const auto &[precision, count] : *kernels)
       totals.byPrecision[precision.str()] = count.getAsInteger().value_or(0);

@@ -25,7 +25,8 @@ struct LaunchTotals {
   std::string target; // as on the command line
   unsigned launches = 0, matrixLaunches = 0;
   unsigned repeated = 0, chosen = 0; // launches of loops' bodies and of branches among them
-  unsigned waits = 0;                // for numbers that are read back
+  // For numbers that are read back; in loops' bodies among them.
+  unsigned waits = 0, repeatedWaits = 0;
   std::map<std::string, unsigned> byPrecision;
   /// Nothing where a launch has no estimate.
   std::optional<TotalEstimate> estimate;
@@ -35,8 +36,8 @@ LaunchTotals totalsOf(rt::VariantOp variant);
 
 /// `board`, `microseconds`, and where they are, `sizes_assumed`.
 llvm::json::Object estimateJson(const TotalEstimate &estimate);
-/// `target`, `launches`, `kernels`, `tensor_core_kernels`, `estimate`, and `launches_in_loops`, `launches_in_branches` and
-/// `waits` where there are any.
+/// `target`, `launches`, `kernels`, `tensor_core_kernels`, `estimate`, and `launches_in_loops`, `launches_in_branches`,
+/// `waits` and `waits_in_loops` where there are any.
 llvm::json::Object totalsJson(const LaunchTotals &totals);
 /// `variants` of a manifest; those of an artefact that has none are none.
 std::vector<LaunchTotals> readTotals(llvm::StringRef manifest);
