@@ -246,7 +246,7 @@ static void nameTensors(ModuleOp module, ArrayRef<onnx::TensorOrigin> origins) {
   for (const onnx::TensorOrigin &origin : origins)
     if (!origin.tensor.empty())
       names.push_back(
-          b.getNamedAttr(origin.tensor, b.getStringAttr(valueName(origin.node, origin.result))));
+          b.getNamedAttr(valueName(origin.node, origin.result), b.getStringAttr(origin.tensor)));
   if (!names.empty())
     for (auto function : module.getOps<func::FuncOp>())
       function->setAttr(onnx::kTensorsAttr, b.getDictionaryAttr(names));

@@ -10,7 +10,7 @@
 
 namespace cameo::onnx {
 
-/// What a tensor of the main graph is made by: a node's location, and which of its results it is.
+/// What a tensor of the model's graph, or of a graph in it, is made by: a node's location, and which of its results it is.
 struct TensorOrigin {
   std::string tensor, node;
   unsigned result;

@@ -147,7 +147,7 @@ void Importer::bindOutputs(const NodeProto &node, Frame &frame, Location loc, Va
     define(name, value, frame, loc);
     auto result = dyn_cast<OpResult>(value);
     auto origin = result ? dyn_cast<NameLoc>(value.getLoc()) : NameLoc();
-    if (options.tensors && origin && activeCalls.empty() && !frame.scope->outer)
+    if (options.tensors && origin && activeCalls.empty())
       options.tensors->push_back({name, origin.getName().str(), result.getResultNumber()});
   }
 }

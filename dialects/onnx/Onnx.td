@@ -65,7 +65,7 @@ def Onnx_Dialect : Dialect {
     "::mlir::StringAttr":$kept_precision,
     // Of a function: recorded ranges of its values, and what else calibration has found.
     "::mlir::DictionaryAttr":$ranges,
-    // Of a function: what the model's file calls values, by that the names that they have here.
+    // Of a function: what the model's file calls values, by the names that they have here.
     "::mlir::DictionaryAttr":$tensors,
     // Of an operator, while --accuracy compares plans of layers: what makes it known again.
     "::mlir::StringAttr":$key

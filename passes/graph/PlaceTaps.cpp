@@ -32,9 +32,10 @@ struct NamedValue {
 };
 
 /// All that a value may be called: its name here and in the model's file, its node's name, and its operator.
-SmallVector<StringRef> wordsFor(const NamedValue &value, ArrayRef<StringRef> tensors) {
-  SmallVector<StringRef> words(tensors);
-  words.push_back(value.name);
+SmallVector<StringRef> wordsFor(const NamedValue &value, StringRef tensor) {
+  SmallVector<StringRef> words{value.name};
+  if (!tensor.empty())
+    words.push_back(tensor);
   if (Operation *op = value.value.getDefiningOp()) {
     words.push_back(onnx::nodeName(op).value_or(""));
     words.push_back(op->getName().stripDialect());
@@ -168,8 +169,8 @@ private:
   void readTensors(func::FuncOp function) {
     if (auto names = function->getAttrOfType<DictionaryAttr>(onnx::kTensorsAttr))
       for (NamedAttribute tensor : names)
-        if (auto value = dyn_cast<StringAttr>(tensor.getValue()))
-          tensors[value.getValue()].push_back(tensor.getName().getValue());
+        if (auto name = dyn_cast<StringAttr>(tensor.getValue()))
+          tensors[tensor.getName().getValue()] = name.getValue();
   }
 
   bool isWanted(const NamedValue &value) {
@@ -208,10 +209,9 @@ private:
   /// The name in the model's file of a value that matches and that nothing computes any more; else empty.
   StringRef removedBy(const TapPattern &pattern) const {
     StringRef found;
-    for (const auto &[value, names] : tensors)
-      for (StringRef name : names)
-        if (pattern.glob.match(name) && (found.empty() || name < found))
-          found = name;
+    for (const auto &[value, name] : tensors)
+      if (pattern.glob.match(name) && (found.empty() || name < found))
+        found = name;
     return found;
   }
 
@@ -235,9 +235,8 @@ private:
   }
 
   std::vector<TapPattern> patterns;
-  llvm::DenseMap<StringRef, SmallVector<StringRef>>
-      tensors;             // what the model calls a value, by its name here
-  llvm::StringSet<> known; // what values are called
+  llvm::DenseMap<StringRef, StringRef> tensors; // what the model calls a value, by its name here
+  llvm::StringSet<> known;                      // what values are called
 };
 
 } // namespace

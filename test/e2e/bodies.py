@@ -174,6 +174,17 @@ class Bodies:
         made = artefact.Artefact(self.suite, case, loop_model(True), "--tap=Relu")
         step = harness.run([made.path, "--info"], SECONDS)
         self.judge(case, "Relu_" not in step.output and "not listed", made.step, step)
+        # By what the file calls a value of a graph in it.
+        model, case = loop_model(True), "taps-tensor"
+        body = next(node for node in model.graph.node if node.op_type == "Loop").attribute[0].g
+        relu = next(node for node in body.node if node.op_type == "Relu")
+        value = relu.output[0]
+        for node in body.node:
+            for names in (node.input, node.output):
+                names[:] = ["inner value" if name == value else name for name in names]
+        made = artefact.Artefact(self.suite, case, model, "--tap=inner value")
+        step = harness.run([made.path, "--info"], SECONDS)
+        self.judge(case, relu.name not in step.output and f"'{relu.name}' is not listed", made.step, step)
 
     # --- Calibration
 
@@ -370,6 +381,8 @@ class Bodies:
             self.judge(f"{case}-{name}", (not inside or "MatMul" not in nodes) and f"{inside}, {nodes}", made.step)
             waits = told["variants"][0].get("waits", [])
             self.judge(f"{case}-{name}-waits", (name == "until") != bool(waits) and f"{waits}", made.step)
+            said = "waits once in each trip of a loop for numbers of the device" in made.step.output
+            self.judge(f"{case}-{name}-summary", said != bool(waits) and "how often a run waits", made.step)
         inputs, trace = self.data("until", x=numpy.ones((2, WIDTH), F32)), self.work / "trace.json"
         step = harness.run([made.path, "--device=sim", f"--input=@{inputs}", f"--profile={trace}"], SECONDS)
         if step.code:

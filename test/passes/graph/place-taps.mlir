@@ -63,7 +63,7 @@ func.func @stored(%a: tensor<4xf16> {onnx.name = "x"}) -> tensor<4xf16> {
 // CHECK-SAME: tensor<4xf32> {onnx.dims = [4], onnx.name = "n", rt.tap})
 // CHECK-NOT: onnx.tensors
 func.func @tensors(%x: tensor<4xf32> {onnx.name = "x"}) -> tensor<4xf32>
-    attributes {onnx.tensors = {conv = "a", shared = "n", "gone" = "b", "split_1" = "parts:1"}} {
+    attributes {onnx.tensors = {a = "conv", n = "shared", b = "gone", "parts:1" = "split_1"}} {
   %0 = onnx.Abs(%x) : (tensor<4xf32>) -> tensor<4xf32> loc("a")
   %none = onnx.None() : () -> none
   %1:2 = onnx.Split(%0, %none) {axis = 0, num_outputs = 2} : (tensor<4xf32>, none) -> (tensor<2xf32>, tensor<2xf32>) loc("parts")
@@ -77,7 +77,7 @@ func.func @tensors(%x: tensor<4xf32> {onnx.name = "x"}) -> tensor<4xf32>
 
 // expected-error @below {{--tap: 'conv' matches 'conv', which optimisation has removed}}
 func.func @removed(%x: tensor<4xf32> {onnx.name = "x"}) -> tensor<4xf32>
-    attributes {onnx.tensors = {conv = "batch"}} {
+    attributes {onnx.tensors = {batch = "conv"}} {
   %0 = onnx.Relu(%x) : (tensor<4xf32>) -> tensor<4xf32> loc("split")
   %1 = onnx.Neg(%0) : (tensor<4xf32>) -> tensor<4xf32> loc("shared")
   return %1 : tensor<4xf32>
@@ -87,7 +87,7 @@ func.func @removed(%x: tensor<4xf32> {onnx.name = "x"}) -> tensor<4xf32>
 
 // expected-error @below {{--tap: 'conv' matches no value, neither by name nor by its node's name or operator; nearest: 'Conv1', 'cov'}}
 func.func @alike(%x: tensor<4xf32> {onnx.name = "x"}) -> tensor<4xf32>
-    attributes {onnx.tensors = {konv1 = "n", "convolution" = "e"}} {
+    attributes {onnx.tensors = {n = "konv1", e = "convolution"}} {
   %0 = onnx.Relu(%x) : (tensor<4xf32>) -> tensor<4xf32> loc("cov")
   %1 = onnx.Neg(%0) : (tensor<4xf32>) -> tensor<4xf32> loc("n")
   %2 = onnx.Exp(%1) : (tensor<4xf32>) -> tensor<4xf32> loc("e")
