@@ -13,7 +13,6 @@ import argparse
 import hashlib
 import json
 import re
-import resource
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -145,11 +144,6 @@ def match(outputs, references):
     return pairs
 
 
-def cpu_seconds():
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
 class Judge:
     """Of one network in one precision, over its sizes."""
 
@@ -227,10 +221,10 @@ class Part:
 
     def compile(self, source, out, precision, *flags):
         """The step, and its seconds of CPU."""
-        before = cpu_seconds()
+        before = harness.cpu_seconds()
         step = harness.run([self.cameoc, source, "-o", out, f"--target={TARGET}", f"--precision={precision}",
                             f"--report={out}.json", *flags], COMPILE_SECONDS, env=ENVIRONMENT)
-        return step, cpu_seconds() - before
+        return step, harness.cpu_seconds() - before
 
     def check(self, network, source, feeds, precision):
         """The judge, what the compiler said, and its seconds; None where something is wrong."""

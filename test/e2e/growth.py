@@ -14,7 +14,6 @@ import argparse
 import json
 import math
 import re
-import resource
 import sys
 
 import numpy
@@ -344,16 +343,10 @@ def compile_model(suite, name, model, *arguments):
                        SECONDS)
 
 
-def cpu_seconds():
-    """Of all children so far: what others do on the machine is not in it."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
 def compile_timed(suite, name, model, *arguments):
-    before = cpu_seconds()
+    before = harness.cpu_seconds()
     step = compile_model(suite, name, model, *arguments)
-    return step, cpu_seconds() - before
+    return step, harness.cpu_seconds() - before
 
 
 def check(suite, name, count, most_kernels):

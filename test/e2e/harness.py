@@ -61,7 +61,8 @@ os.environ["CAMEO_STRICT"] = "1"
 
 
 def run(command, timeout, cwd=None, memory_bytes=None, env=None):
-    """Runs a command without a terminal or core files; ends its whole process group at `timeout`."""
+    """Runs a command without a terminal or core files; ends its whole process group at `timeout`, which is longer by the
+    time that it has waited for a core: a machine that does other things ends no command that goes on."""
     limited = ["prlimit", f"--as={memory_bytes}", "--"] if memory_bytes else []
     start = time.monotonic()
     code, peak = None, 0
@@ -69,7 +70,7 @@ def run(command, timeout, cwd=None, memory_bytes=None, env=None):
         process = subprocess.Popen([*limited, *map(str, command)], stdin=subprocess.DEVNULL, cwd=cwd,
                                    stdout=file, stderr=subprocess.STDOUT, env=env,
                                    start_new_session=True)
-        while time.monotonic() - start < timeout:
+        while (over := time.monotonic() - start - timeout) < 0 or over < waited_for_core(process.pid):
             try:
                 code = process.wait(0.01)
                 break
@@ -82,6 +83,24 @@ def run(command, timeout, cwd=None, memory_bytes=None, env=None):
         file.seek(0)
         output = file.read().decode("utf-8", "replace")
     return Step(list(command), code, output, seconds, peak)
+
+
+def waited_for_core(pid):
+    """Seconds in which a process could have run but for other work of the machine, those of the thread that has waited
+    longest; nothing where the kernel does not say."""
+    waited = 0
+    for file in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+        try:
+            waited = max(waited, int(file.read_text().split()[1]))
+        except (OSError, IndexError):  # the thread has ended
+            pass
+    return waited / 1e9
+
+
+def cpu_seconds():
+    """Those of all commands that have ended: no other work of the machine is in them."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def peak_memory(pid):
