@@ -28,6 +28,7 @@ TOLERANCE = 2e-5  # of networks that TOLERANCES does not have
 TOLERANCES = {
     "resnet50": 6e-5,  # seeded weights of whose sums the rests are small
     "mobilenet_v2": 2e-5,
+    "light_resnet50": 8e-5,  # 2.7e-5; of other inputs up to 5.5e-5, and ONNX Runtime's own 5.3e-5 as it optimises
     "densenet121": 4e-6,
     "squeezenet": 1e-6,
     "inception_v1": 1e-6,
