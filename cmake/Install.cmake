@@ -45,7 +45,7 @@ if(CAMEO_WITH_COMPILER)
             # Headers of the importer, which need protobuf.
             PATTERN *.pb.h EXCLUDE PATTERN Importer.h EXCLUDE PATTERN Exporter.h EXCLUDE
             PATTERN ModelParse.h EXCLUDE PATTERN TensorImport.h EXCLUDE
-            PATTERN Precompiled.h EXCLUDE PATTERN CMakeFiles EXCLUDE)
+            PATTERN AttributeMutant.h EXCLUDE PATTERN Precompiled.h EXCLUDE PATTERN CMakeFiles EXCLUDE)
   endforeach()
   install(FILES runtime/format.h runtime/cameo.h DESTINATION include/cameo/runtime ${compiler_development})
   install(FILES runtime/sim/abi.h runtime/sim/image.def runtime/sim/instructions.h runtime/sim/instructions.def

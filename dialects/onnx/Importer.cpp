@@ -1,6 +1,7 @@
 // The model and its graphs.
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/onnx/Importer.h"
+#include "dialects/onnx/AttributeMutant.h"
 #include "dialects/onnx/ModelParse.h"
 
 #include "mlir/IR/Verifier.h"
@@ -343,6 +344,9 @@ static OwningOpRef<ModuleOp> importParsed(llvm::Expected<std::shared_ptr<ModelPr
     emitError(UnknownLoc::get(context)) << path << ": " << llvm::toString(model.takeError());
     return nullptr;
   }
+#ifdef CAMEO_MUTANTS
+  applyAttributeMutant(**model);
+#endif
   return Importer(context, *model, path, std::move(folder), options).run();
 }
 

@@ -13,6 +13,7 @@ import zlib
 import numpy
 from onnx import helper
 
+import attribute_faults
 import batch
 import harness
 import reference
@@ -75,6 +76,11 @@ class RowTests:
             self.suite.fail(f"{name}-{version}", "is not a row of a claimed operator")
         if wanted == have:
             self.suite.ok("completeness")
+        faults = attribute_faults.missing() + attribute_faults.unknown()
+        for operator, name in faults:
+            self.suite.fail(f"{operator}-{name}", "the table and attribute_mutants.txt differ: attribute_faults.py adds it")
+        if not faults:
+            self.suite.ok("faults")
 
     def run(self):
         self.check_completeness()
