@@ -1,7 +1,8 @@
 // Updates at computed places: ScatterND, ScatterElements, TensorScatter.
 //
 //   onnx.ScatterND  ==>  the numbers of the updates, sorted by the rows that they go to
-//                   ==>  linalg.generic: each row finds its updates in them by a search
+//                   ==>  kernel.insert: of the updates of a row the last one
+//                   or   linalg.generic: each row finds its updates in them by a search, and combines them
 //
 // Equal rows keep the order of their updates: the last one wins, and sums are in that order, without atomic operations
 // and the same in each run. Indices are moved into their range as those of Gather are.
@@ -34,12 +35,65 @@ public:
       : l(l), loc(loc), updates(updates), type(updates.data.elementType) {}
 
   Lowered scatter(TargetFunction target) {
+    return updates.combine ? combineAll(target) : insertLast(target);
+  }
+
+private:
+  void sort(TargetFunction target) {
     order = sortLines(l, loc, l.plan.index(1), updates.count, updates.count,
                       [&](OpBuilder &b, Location loc, Value, Value number) {
-                        Value row = target(b, loc, number);
-                        row = b.create<arith::IndexCastUIOp>(loc, b.getI64Type(), row);
-                        return packKey(b, loc, row, number);
+                        return packKey(b, loc, rowOf(b, loc, target, number), number);
                       });
+  }
+
+  static Value rowOf(OpBuilder &b, Location loc, TargetFunction target, Value number) {
+    return b.create<arith::IndexCastUIOp>(loc, b.getI64Type(), target(b, loc, number));
+  }
+
+  Value sorted(OpBuilder &b, Location loc, Value index) {
+    return order.at(b, loc, indexConstant(b, loc, 0), index);
+  }
+
+  /// Of the updates of a row the last one is written over the data.
+  Lowered insertLast(TargetFunction target) {
+    OpFoldResult one = l.plan.index(1);
+    bool isOne = isConstantIntValue(updates.count, 1);
+    if (!isOne)
+      sort(target);
+    Sizes lines{one, updates.count}, rows{one, updates.count, updates.width};
+    Value places = l.build.compute(
+        loc, lines, l.builder().getI64Type(), [&](OpBuilder &b, Location loc, ValueRange at) {
+          return isOne ? rowOf(b, loc, target, at[1]) : placeOfSorted(b, loc, at[1]);
+        });
+    Lowered values = l.build.reshape(loc, updates.given, rows);
+    if (!isOne)
+      values.tensor =
+          l.build.compute(loc, rows, type, [&](OpBuilder &b, Location loc, ValueRange at) {
+            return update(b, loc, sorted(b, loc, at[1]), at.drop_front());
+          });
+    Lowered data = l.build.reshape(loc, updates.data, {one, updates.rows, updates.width});
+    data.tensor = l.build.update(loc, data, [&](OpBuilder &b, Location loc, Value init) {
+      return b.create<kernel::InsertOp>(loc, init.getType(), values.tensor, places, init, 1)
+          .getResult();
+    });
+    return data;
+  }
+
+  /// The row of a sorted update; nowhere, where the next one is of the same row.
+  Value placeOfSorted(OpBuilder &b, Location loc, Value index) {
+    IndexMath math(b, loc);
+    Value row = keyOf(b, loc, sorted(b, loc, index)), next = math.add(index, b.getIndexAttr(1));
+    Value nowhere = scalarConstant(b, loc, b.getI64Type(), -1);
+    Value after = math.choose(
+        math.compare(arith::CmpIPredicate::slt, next, updates.count),
+        [&](OpBuilder &b, Location loc) { return keyOf(b, loc, sorted(b, loc, next)); },
+        [&](OpBuilder &, Location) { return nowhere; });
+    Value isLast = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, row, after);
+    return b.create<arith::SelectOp>(loc, isLast, row, nowhere);
+  }
+
+  Lowered combineAll(TargetFunction target) {
+    sort(target);
     // Rows of several elements are sought once.
     if (!isConstantIntValue(updates.width, 1)) {
       Sizes sizes{updates.rows};
@@ -54,18 +108,17 @@ public:
     Sizes sizes{updates.rows, updates.width};
     Value result =
         l.build.compute(loc, sizes, type, [&](OpBuilder &b, Location loc, ValueRange at) {
-          return updates.combine ? combined(b, loc, at) : last(b, loc, at);
+          return combined(b, loc, at);
         });
     return {result, sizes, type};
   }
 
-private:
   /// How many updates of the sorted ones up to `limit` go to rows before `row`, or to it, too.
   Value search(OpBuilder &b, Location loc, Value row, Value limit, bool withRow) {
     Value zero = indexConstant(b, loc, 0);
     return searchIndex(b, loc, zero, limit, [&](OpBuilder &b, Location loc, Value index) -> Value {
       Value wide = b.create<arith::IndexCastUIOp>(loc, b.getI64Type(), row);
-      Value other = keyOf(b, loc, order.at(b, loc, indexConstant(b, loc, 0), index));
+      Value other = keyOf(b, loc, sorted(b, loc, index));
       return b.create<arith::CmpIOp>(
           loc, withRow ? arith::CmpIPredicate::sle : arith::CmpIPredicate::slt, other, wide);
     });
@@ -95,28 +148,6 @@ private:
     return IndexMath(b, loc).element(updates.given, ValueRange{placeOf(b, loc, packed), at[1]});
   }
 
-  Value last(OpBuilder &b, Location loc, ValueRange at) {
-    Value end = endOf(b, loc, at[0]);
-    auto unwritten = [&](OpBuilder &b, Location loc) {
-      return IndexMath(b, loc).element(updates.data, at);
-    };
-    IndexMath math(b, loc);
-    return math.choose(
-        math.compare(arith::CmpIPredicate::sgt, end, b.getIndexAttr(0)),
-        [&](OpBuilder &b, Location loc) {
-          IndexMath math(b, loc);
-          Value before = math.sub(end, b.getIndexAttr(1));
-          Value packed = order.at(b, loc, indexConstant(b, loc, 0), before);
-          Value row = b.create<arith::IndexCastUIOp>(loc, b.getI64Type(), at[0]);
-          Value isWritten =
-              b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, keyOf(b, loc, packed), row);
-          return math.choose(
-              isWritten, [&](OpBuilder &b, Location loc) { return update(b, loc, packed, at); },
-              unwritten);
-        },
-        unwritten);
-  }
-
   /// The element with all updates, each of which rounds as an operator of its own would.
   Value combined(OpBuilder &b, Location loc, ValueRange at) {
     Type compute = accumulatorType(type);
@@ -125,7 +156,7 @@ private:
     auto loop =
         b.create<scf::ForOp>(loc, begin, end, indexConstant(b, loc, 1), ValueRange{start},
                              [&](OpBuilder &b, Location loc, Value index, ValueRange carried) {
-                               Value packed = order.at(b, loc, indexConstant(b, loc, 0), index);
+                               Value packed = sorted(b, loc, index);
                                Value more =
                                    widen(b, loc, update(b, loc, packed, at), type, compute);
                                Value sofar = widen(b, loc, carried[0], type, compute);

@@ -214,6 +214,23 @@ def ring():
     return b
 
 
+def placed(operator):
+    """A cache whose rows are written where indices say, as exporters make of an assignment: equal ones in their order."""
+    b = Builder(15)
+    b.input("x", "new", 6)
+    b.input("at", "batch", element=TensorProto.INT64)
+    b.state("before", "after", [9, 6])
+    b.output("y", 9, 1)
+    first = b.node("Slice", "at", b.constant([0]), b.constant([1]))
+    rows = b.node("Unsqueeze", b.node("Mod", b.node("Add", b.node(
+        "Expand", first, b.node("Shape", "x", start=0, end=1)), first), b.constant([9])), b.constant([1]))
+    if operator == "ScatterElements":
+        rows = b.node("Expand", rows, b.node("Shape", "x"))
+    b.node(operator, "before", rows, "x", outputs=["after"])
+    b.node("ReduceSum", "after", b.constant([1]), outputs=["y"])
+    return b
+
+
 def reread():
     """A cache whose old rows are read once more when the new ones are there: it is copied."""
     b = Builder(13, opset=24)
@@ -280,6 +297,8 @@ MODELS = {
     "cache": (cache, STEPS[1:3] * 2, 1, ()),
     "half-cache": (cache, STEPS[1:3] * 2, 1, ("--precision=fp16", "--io-precision=fp16")),
     "ring": (ring, STEPS[:3] * 3, 1, ()),
+    "rows-placed": (lambda: placed("ScatterND"), STEPS[:6], 1, ()),
+    "elements-placed": (lambda: placed("ScatterElements"), STEPS[:6], None, ()),
     "reread": (reread, STEPS[1:3] * 2, 0, ()),
     "kept": (kept, STEPS, 0, ()),
 }

@@ -1,6 +1,6 @@
 // RUN: cameo-opt %s --split-input-file --verify-diagnostics --cameo-lower-onnx-to-dispatches | FileCheck %s
 
-// Updates are sorted by the element that they go to; each element seeks the last of its own.
+// Updates are sorted by the element that they go to; the last one of each is written over the data.
 // CHECK-LABEL: func @elements
 // CHECK: kernel.dispatch ins(%{{.*}} : tensor<6xi64>) outs(%{{.*}} : tensor<1x1x6xi64>)
 // CHECK: %[[INDEX:.*]] = tensor.extract
@@ -8,13 +8,27 @@
 // CHECK: arith.minsi
 // CHECK: arith.shli
 // CHECK: kernel.sort %{{.*}} {axis = 2 : i64, most = 6 : i64} : tensor<1x1x6xi64>
-// CHECK: kernel.dispatch
-// CHECK: scf.while
+// CHECK: %[[PLACES:.*]] = kernel.dispatch ins(%{{.*}} : tensor<1x1x6xi64>) outs(%{{.*}} : tensor<1x6xi64>)
 // CHECK: scf.if
-// CHECK: tensor.extract
+// CHECK: arith.cmpi ne
+// CHECK: %[[VALUES:.*]] = kernel.dispatch ins(%{{.*}}, %{{.*}} : tensor<1x1x6xi64>, tensor<6x1xf32>)
+// CHECK: %[[DATA:.*]] = rt.reshape %arg0 : tensor<3x4xf32> -> tensor<1x12x1xf32>
+// CHECK: kernel.dispatch ins(%[[VALUES]], %[[PLACES]] : {{.*}}) outs(%[[DATA]] : tensor<1x12x1xf32>)
+// CHECK: kernel.insert
 func.func @elements(%x: tensor<3x4xf32>, %i: tensor<2x3xi64>, %u: tensor<2x3xf32>) -> tensor<3x4xf32> {
   %y = onnx.ScatterElements(%x, %i, %u) {axis = 1 : i64} : (tensor<3x4xf32>, tensor<2x3xi64>, tensor<2x3xf32>) -> tensor<3x4xf32>
   return %y : tensor<3x4xf32>
+}
+
+// -----
+
+// One update needs no order.
+// CHECK-LABEL: func @one
+// CHECK-NOT: kernel.sort
+// CHECK: kernel.insert
+func.func @one(%x: tensor<30x4xf32>, %i: tensor<1x1xi64>, %u: tensor<1x4xf32>) -> tensor<30x4xf32> {
+  %y = onnx.ScatterND(%x, %i, %u) : (tensor<30x4xf32>, tensor<1x1xi64>, tensor<1x4xf32>) -> tensor<30x4xf32>
+  return %y : tensor<30x4xf32>
 }
 
 // -----
@@ -161,7 +175,7 @@ func.func @huge(%x: tensor<65536x65536xi8>, %i: tensor<2x1xi64>, %u: tensor<2x1x
 // CHECK: rt.check %{{.*}}, "{0} updates; at most {1} are supported"
 // CHECK: kernel.sort %{{.*}} {axis = 2 : i64, most = 2048 : i64} : tensor<1x?x?xi64>
 // CHECK-COUNT-20: outs(%{{.*}} : tensor<1x?x?xi64>)
-// CHECK: outs(%{{.*}} : tensor<9x1xf32>)
+// CHECK: outs(%{{.*}} : tensor<1x9x1xf32>)
 func.func @open(%x: tensor<9xf32>, %i: tensor<?x1xi64>, %u: tensor<?xf32>) -> tensor<9xf32> {
   %y = onnx.ScatterND(%x, %i, %u) : (tensor<9xf32>, tensor<?x1xi64>, tensor<?xf32>) -> tensor<9xf32>
   return %y : tensor<9xf32>
