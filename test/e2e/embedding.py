@@ -80,6 +80,20 @@ class Embedding:
             else:
                 self.suite.fail("log", f"printed {step.output!r}", step)
 
+    def check_unloading(self):
+        """Libraries that are loaded and unloaded many times leave nothing behind, but what the C library keeps of threads that
+        have ended, which does not grow for long."""
+        source = harness.SOURCE / "test" / "e2e" / "unload_checks.c"
+        if not self.step("cc-unload", ["clang-19", "-Wall", "-Wextra", "-Werror", f"-I{harness.SOURCE / 'runtime'}", source,
+                                       "-o", "unload_checks", "-ldl"]):
+            return
+        for library in ("build/lib/libcameo.so", "./libmodel.so"):
+            step = self.step(f"unload-{library}", ["./unload_checks", library, "model.plan", "N=1"])
+            if step and (match := re.fullmatch(r"(\d+) bytes a cycle\n", step.output)) and int(match[1]) < 4096:
+                self.suite.ok(f"unload-{library}")
+            elif step:
+                self.suite.fail(f"unload-{library}", f"printed {step.output!r}", step)
+
     def refuse(self, case, command, text):
         step = self.step(case, command, code=1)
         if step and (text not in step.output or len(step.output.splitlines()) != 1):
@@ -143,6 +157,7 @@ def main():
                      "not a model: image.raw: not a model file")
     tests.check_log(against_cpp, images[0].nbytes)
     tests.shell("c++-20", against_cpp.replace("-std=c++17", "-std=c++20"))
+    tests.check_unloading()
     os.remove(tests.folder / "classify")
     if tests.shell("cc-model", against_model):
         tests.expect("self-sim", run_self, expected)
