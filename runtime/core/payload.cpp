@@ -107,9 +107,13 @@ Status Payload::open(const char *path, std::unique_ptr<Payload> &result, const c
   payload->mappedBytes = uint64_t(info.st_size);
   Status status = payload->parse(static_cast<const uint8_t *>(mapping), payload->mappedBytes);
   if (!status.ok())
-    return Status(status.code(), std::string(name) + ": " + status.message());
+    return payload->named(status);
   result = std::move(payload);
   return {};
+}
+
+Status Payload::named(const Status &status) const {
+  return Status(status.code(), fileName + ": " + status.message());
 }
 
 Status Payload::fromMemory(const void *data, uint64_t size, std::unique_ptr<Payload> &result) {
@@ -304,12 +308,12 @@ Status Payload::checkWeights() const {
 
 Status Payload::verifyWeightChunk(uint64_t index, const void *copy, uint64_t bytes) const {
   if (index >= weightHashCount || hash(copy, bytes) != weightHashes[index])
-    return failure(
-        Code::Corrupt,
-        "damaged model file: the hash of weight chunk %llu (bytes %llu to %llu) does not "
-        "match",
-        (unsigned long long)index, (unsigned long long)(index * CAMEO_WEIGHT_CHUNK),
-        (unsigned long long)(index * CAMEO_WEIGHT_CHUNK + bytes));
+    return named(failure(Code::Corrupt,
+                         "damaged model file: the hash of weight chunk %llu (bytes %llu to %llu) "
+                         "does not match",
+                         (unsigned long long)index,
+                         (unsigned long long)(index * CAMEO_WEIGHT_CHUNK),
+                         (unsigned long long)(index * CAMEO_WEIGHT_CHUNK + bytes)));
   return {};
 }
 

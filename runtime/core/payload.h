@@ -79,6 +79,8 @@ private:
   Status readSection(const uint8_t *payload, uint32_t index, const CameoSection &section);
   Status checkPadding(const uint8_t *payload, uint64_t tableEnd) const;
   Status checkWeights() const;
+  // A failure whose message begins with the file's name.
+  Status named(const Status &status) const;
 
   std::string fileName = "a model in memory";
   void *mapping = nullptr;

@@ -14,6 +14,7 @@ import onnx
 import harness
 import small_models
 from cuda_artefacts import references
+from payload import Payload
 
 LOG = r"""error: cannot open 'none': No such file or directory
 caught: cannot open 'none': No such file or directory
@@ -142,6 +143,13 @@ def main():
         tests.refuse("small-input", [*run_file[:3], "one.raw", run_file[-1]],
                      "bytes are bound, its shape needs")
         tests.refuse("no-model", [*run_file[:2], "none", *run_file[3:]], "cannot open")
+        plan = Payload(tests.folder / "model.plan")
+        weights, = plan.of_kind("weights")
+        damaged = bytearray(plan.data)
+        damaged[weights.offset] ^= 1
+        (tests.folder / "damaged.plan").write_bytes(damaged)
+        tests.refuse("damaged", [*run_file[:2], "damaged.plan", *run_file[3:]],
+                     "damaged.plan: damaged model file: the hash of weight chunk 0")
         tests.refuse("no-payload", [*run_file[:2], "image.raw", *run_file[3:]], "image.raw")
         tests.refuse("self-without-model", [*run_file[:2], "self", *run_file[3:]],
                      "not a model file")
