@@ -68,7 +68,7 @@ class Trace(list):
         return list(dict.fromkeys(self.details("cuModuleLoadDataEx")))
 
     def bytes_of(self, function):
-        return [int(detail.removesuffix(" B")) for detail in self.details(function)]
+        return [int(detail.partition(" B")[0]) for detail in self.details(function)]
 
 
 class Artefacts:

@@ -582,6 +582,41 @@ def device_memory():
     expect_error(TypeError, "is on cuda:0, the model on simulator", lambda: simulated(*here))
 
 
+def calls_of_driver(run):
+    """What the fake driver was called with meanwhile, a line each."""
+    trace = Path(os.environ["FAKECUDA_TRACE"])
+    before = trace.stat().st_size
+    run()
+    return trace.read_text()[before:].splitlines()
+
+
+@case("cuda")
+def no_copies_on_the_device():
+    model = on_gpu(sums())
+    a, b = numpy.arange(6, dtype=F32).reshape(2, 3), numpy.full((2, 3), 7, F32)
+    here, there = outputs_on_device(model, a, b), outputs_on_device(model, a, b)
+    calls = calls_of_driver(lambda: model(*here, out=there))
+    expect(calls and not any("Memcpy" in line for line in calls), str(calls))
+    out = numpy.zeros((2, 3), F32), numpy.zeros((2, 3), F32)
+    model(*there, out=out)  # of twice a and twice b
+    expect_equal(out[0], 2 * (a + b))
+
+
+@case("cuda-copies")
+def no_copies_on_the_host():
+    """The driver reads and writes an array where it is, if it has more than the 64 MiB that the runtime takes through
+    page-locked memory."""
+    model = on_gpu(make([("Neg", ["x"], ["y"], {})], [("x", TensorProto.FLOAT, ("N",))],
+                        [("y", TensorProto.FLOAT, ("N",))]))
+    x = numpy.arange(17 << 20, dtype=F32)
+    y = numpy.zeros_like(x)
+    calls = calls_of_driver(lambda: expect(model(x, out=y) is y, "another array"))
+    copies = [line for line in calls if "Memcpy" in line]
+    expect(copies == [f"cuMemcpyHtoDAsync_v2 {x.nbytes} B from {x.ctypes.data}",
+                      f"cuMemcpyDtoHAsync_v2 {x.nbytes} B to {y.ctypes.data}"], str(copies))
+    expect(numpy.array_equal(y, -x), "values")
+
+
 @case("cuda-values")
 def values_read_on_the_host():
     """A shape that is in device memory."""

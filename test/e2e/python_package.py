@@ -65,9 +65,9 @@ def main():
     tests = PackageTests(options)
     tests.run_group("numpy", sys.executable, CASES)
     tests.run_group("compile", sys.executable, CASES)
-    for group in ("cuda", "cuda-values"):
+    for group in ("cuda", "cuda-copies", "cuda-values"):
         tests.run_group(group, sys.executable, CASES, LD_LIBRARY_PATH=str(tests.suite.build / "fakecuda"),
-                        FAKECUDA_DEVICES="9.0", TMPDIR=str(tests.folder))
+                        FAKECUDA_DEVICES="9.0", FAKECUDA_TRACE=str(tests.folder / f"{group}.trace"), TMPDIR=str(tests.folder))
     tests.check_torch()
     return tests.suite.close()
 

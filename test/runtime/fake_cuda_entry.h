@@ -66,6 +66,9 @@ template <typename Handle> uint64_t number(Handle handle) {
 template <typename Handle> Handle handle(uint64_t value) { return reinterpret_cast<Handle>(value); }
 
 inline std::string bytesOf(size_t bytes) { return std::to_string(bytes) + " B"; }
+inline std::string addressOf(const void *host) {
+  return std::to_string(reinterpret_cast<uintptr_t>(host));
+}
 
 /// Ends the process: what a real driver does then is not defined.
 [[noreturn]] void die(const std::string &what);

@@ -206,7 +206,7 @@ CUresult cuPointerGetAttribute(void *value, int attribute, CUdeviceptr pointer) 
 
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr destination, const void *source, size_t bytes,
                               CUstream stream) {
-  ENTER(Context, bytesOf(bytes));
+  ENTER(Context, bytesOf(bytes) + " from " + addressOf(source));
   auto target = findStream(stream);
   Op op;
   if (CUresult error = copyUp(destination, source, bytes, op))
@@ -225,7 +225,7 @@ CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr destination, const void *source, size_
 
 CUresult cuMemcpyDtoHAsync_v2(void *destination, CUdeviceptr source, size_t bytes,
                               CUstream stream) {
-  ENTER(Context, bytesOf(bytes));
+  ENTER(Context, bytesOf(bytes) + " to " + addressOf(destination));
   auto target = findStream(stream);
   Op op;
   if (CUresult error = copyDown(destination, source, bytes, op))
