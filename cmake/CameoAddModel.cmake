@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # cameo_add_model(NAME model.onnx
 #                 [PRECISION fp16] [TARGET sm_80,sm_90] [SHAPES batch:8] [CALIBRATION_DATA samples.npz]
-#                 [CACHE_DIR folder] [OPTIONS --accuracy=99% ...] [DEPENDS file...])
+#                 [STATE past:present ...] [CACHE_DIR folder] [OPTIONS --accuracy=99% ...] [DEPENDS file...])
 # NAME is a library with the model and the runtime. What is linked with it can #include <NAME.hpp>, which has the
 # model's inputs and outputs by their names, and cameo.hpp. A program may be linked with any number of models.
 # It is compiled again where the model, its external data, a file of the options or the compiler changes; DEPENDS is
@@ -11,10 +11,10 @@ mark_as_advanced(CAMEO_COMPILER)
 
 function(cameo_add_model name model)
   set(arguments PRECISION TARGET SHAPES CALIBRATION_DATA CACHE_DIR)
-  cmake_parse_arguments(PARSE_ARGV 2 ARG "" "${arguments}" "OPTIONS;DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 2 ARG "" "${arguments}" "STATE;OPTIONS;DEPENDS")
   if(ARG_UNPARSED_ARGUMENTS)
     list(JOIN arguments ", " known)
-    message(FATAL_ERROR "cameo_add_model(${name}): unknown arguments: ${ARG_UNPARSED_ARGUMENTS}; known are ${known}, OPTIONS and DEPENDS")
+    message(FATAL_ERROR "cameo_add_model(${name}): unknown arguments: ${ARG_UNPARSED_ARGUMENTS}; known are ${known}, STATE, OPTIONS and DEPENDS")
   endif()
   if(ARG_KEYWORDS_MISSING_VALUES)
     message(FATAL_ERROR "cameo_add_model(${name}): no value for ${ARG_KEYWORDS_MISSING_VALUES}")
@@ -37,6 +37,9 @@ function(cameo_add_model name model)
       string(TOLOWER ${option} spelling)
       list(APPEND options --${spelling}=${ARG_${option}})
     endif()
+  endforeach()
+  foreach(state ${ARG_STATE})
+    list(APPEND options --state=${state})
   endforeach()
   if(ARG_CALIBRATION_DATA)
     get_filename_component(data ${ARG_CALIBRATION_DATA} ABSOLUTE BASE_DIR ${CMAKE_CURRENT_SOURCE_DIR})

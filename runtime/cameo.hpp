@@ -404,33 +404,24 @@ public:
   }
   // Reads the value that the next run begins with; waits.
   template <typename T> std::vector<T> readState(const Which &input) {
-    uint32_t number = index(CAMEO_INPUT, input);
-    checkType(CAMEO_INPUT, input, detail::typeOf<T>());
-    uint64_t bytes = 0;
-    check(cameo_context_get_bytes(get(), CAMEO_INPUT, number, &bytes));
-    std::vector<T> values(bytes / sizeof(T));
-    check(cameo_context_read_state(get(), number, values.data(), bytes));
-    return values;
+    checkRead<T>(CAMEO_INPUT, input);
+    return copyOfState<T>(index(CAMEO_INPUT, input));
+  }
+  // Reads one whose elements C++ has no type for.
+  std::vector<unsigned char> readStateBytes(const Which &input) {
+    return copyOfState<unsigned char>(index(CAMEO_INPUT, input));
   }
   // States begin anew at the next run.
   void resetStates() { check(cameo_context_reset_states(get())); }
 
   // Reads an output after a run, wherever it is; waits.
   template <typename T> std::vector<T> read(const Which &output) {
-    static_assert(!std::is_same_v<T, bool>, "std::vector<bool> has no bytes: read<uint8_t>");
-    uint32_t number = index(CAMEO_OUTPUT, output);
-    Tensor tensor = model.tensor(entry, CAMEO_OUTPUT, number);
-    bool isByte = std::is_same_v<T, uint8_t> && tensor.type == CAMEO_DTYPE_BOOL;
-    if (!isByte)
-      checkType(CAMEO_OUTPUT, output, detail::typeOf<T>());
-    synchronize();
-    void *data = nullptr;
-    uint64_t bytes = 0;
-    check(cameo_context_output_memory(get(), number, &data, &bytes));
-    std::vector<T> values(bytes / sizeof(T));
-    check(cameo_device_copy(model.device.get(), values.data(), CAMEO_MEMORY_HOST, data,
-                            CAMEO_MEMORY_DEVICE, values.size() * sizeof(T)));
-    return values;
+    checkRead<T>(CAMEO_OUTPUT, output);
+    return copyOfOutput<T>(index(CAMEO_OUTPUT, output));
+  }
+  // Reads one whose elements C++ has no type for.
+  std::vector<unsigned char> readBytes(const Which &output) {
+    return copyOfOutput<unsigned char>(index(CAMEO_OUTPUT, output));
   }
 
   //===-- Running -----------------------------------------------------------------------------===//
@@ -492,6 +483,30 @@ private:
       detail::fail(CAMEO_STATUS_INVALID_ARGUMENT, "'" + tensor.name + "' has elements of " +
                                                       cameo_dtype_name(tensor.type) + ", not of " +
                                                       cameo_dtype_name(given));
+  }
+  template <typename T> void checkRead(cameo_tensor_role role, const Which &which) const {
+    static_assert(!std::is_same_v<T, bool>, "std::vector<bool> has no bytes: read uint8_t");
+    bool isByte = std::is_same_v<T, uint8_t> &&
+                  model.tensor(entry, role, index(role, which)).type == CAMEO_DTYPE_BOOL;
+    if (!isByte)
+      checkType(role, which, detail::typeOf<T>());
+  }
+  template <typename T> std::vector<T> copyOfState(uint32_t number) {
+    uint64_t bytes = 0;
+    check(cameo_context_get_bytes(get(), CAMEO_INPUT, number, &bytes));
+    std::vector<T> values(bytes / sizeof(T));
+    check(cameo_context_read_state(get(), number, values.data(), bytes));
+    return values;
+  }
+  template <typename T> std::vector<T> copyOfOutput(uint32_t number) {
+    synchronize();
+    void *data = nullptr;
+    uint64_t bytes = 0;
+    check(cameo_context_output_memory(get(), number, &data, &bytes));
+    std::vector<T> values(bytes / sizeof(T));
+    check(cameo_device_copy(model.device.get(), values.data(), CAMEO_MEMORY_HOST, data,
+                            CAMEO_MEMORY_DEVICE, values.size() * sizeof(T)));
+    return values;
   }
   template <typename Get> std::vector<int64_t> shape(Get getShape, uint32_t number) const {
     uint32_t rank = 0;

@@ -81,6 +81,7 @@ private:
   }
   void writeSizes(const json::Array &inputs);
   void writeTensor(const json::Object &tensor, bool isInput);
+  void writeState(const json::Object &input, StringRef type);
 
   std::string text;
   llvm::StringSet<> taken;
@@ -119,11 +120,33 @@ void HeaderWriter::writeTensor(const json::Object &tensor, bool isInput) {
                 : "Bytes(" + key + ", values.data(), values.size() * sizeof(" + element + "))");
   text += llvm::formatv("  void {0}(cameo::Span<{1}{2}> values) {{ {3}; }\n", unique("bind_" + id),
                         isInput ? "const " : "", element, call);
-  if (!isInput && isNative) {
-    StringRef read = type == "bool" ? "uint8_t" : StringRef(element);
+  StringRef read = type == "bool" ? "uint8_t" : StringRef(element);
+  if (isInput)
+    writeState(tensor, isNative ? read : "");
+  else if (isNative) {
     text += llvm::formatv("  std::vector<{0}> {1}() {{ return read<{0}>({2}); }\n", read,
                           unique("read_" + id), key);
   }
+}
+
+/// What an input has that an output becomes after each run; without a `type`, nobody reads it by one.
+void HeaderWriter::writeState(const json::Object &input, StringRef type) {
+  std::optional<StringRef> output = input.getString("state");
+  if (!output)
+    return;
+  StringRef name = *input.getString("name");
+  std::string id = identifier(name), key = quoted(name);
+  text +=
+      llvm::formatv("  /// A state: output '{0}' becomes it after each run.\n", inComment(*output));
+  if (type.empty())
+    text += llvm::formatv("  std::vector<unsigned char> {0}() {{ return readStateBytes({1}); }\n",
+                          unique("state_" + id), key);
+  else
+    text += llvm::formatv("  std::vector<{0}> {1}() {{ return readState<{0}>({2}); }\n", type,
+                          unique("state_" + id), key);
+  if (input.getInteger("grows") && input.getBoolean("in_place").value_or(false))
+    text += llvm::formatv("  void {0}(uint64_t capacity) {{ reserveState({1}, capacity); }\n",
+                          unique("reserve_" + id), key);
 }
 
 /// True of words that no namespace may be called.

@@ -176,6 +176,12 @@ class _Files:
         return text.replace(self._folder.name + os.sep, "").replace(self._folder.name, "<memory>")
 
 
+def _pairs(states):
+    if not isinstance(states, Mapping):
+        raise TypeError(f'states are "auto" or a dictionary, such as {{"past.*": "present.*"}}, not {type(states).__name__}')
+    return [f"{before}:{after}" for before, after in states.items()]
+
+
 def _joined(value, mark):
     return value if isinstance(value, str) else mark.join(value)
 
@@ -204,6 +210,7 @@ def _arguments(given, files):
         "shapes": lambda v: [f"--shapes={_shapes(v)}"],
         "shape_values": _shape_values,
         "overridable": lambda v: [f"--overridable={name}" for name in ([v] if isinstance(v, str) else v)],
+        "states": lambda v: [f"--state={pair}" for pair in ([v] if isinstance(v, str) else _pairs(v))],
         "taps": lambda v: [f"--tap={name}" for name in ([v] if isinstance(v, str) else v)],
         "level": lambda v: [f"-O{v}"],
         "report": lambda v: [f"--report={os.fspath(v)}"],
@@ -320,9 +327,9 @@ def compile(model: Any, *, output: Path | None = None, emit: str | None = None, 
             precision_of: Mapping[str, str] | None = None, calibration_data: Samples | None = None,
             ranges: Path | None = None, accuracy: str | None = None, shapes: Sizes | None = None,
             shape_values: Values | None = None, overridable: str | Iterable[str] | None = None,
-            taps: str | Iterable[str] | None = None, level: int | None = None, report: Path | None = None,
-            cache_dir: Path | None = None, jobs: int | None = None, options: Iterable[str] = (),
-            progress: Progress = False) -> Model:
+            states: str | Mapping[str, str] | None = None, taps: str | Iterable[str] | None = None,
+            level: int | None = None, report: Path | None = None, cache_dir: Path | None = None,
+            jobs: int | None = None, options: Iterable[str] = (), progress: Progress = False) -> Model:
     """Compiles an ONNX model, and returns it as a `Model` for `device`.
 
     `model` is a path, a model's bytes or an onnx.ModelProto. The options are cameoc's, as `cameoc --help-all` has them:
@@ -335,6 +342,7 @@ def compile(model: Any, *, output: Path | None = None, emit: str | None = None, 
     shape_values    {"rate": 16000, "sizes": [1, 3, 224, 224]}, an array or a path of an .npy file: inputs that
                 become constants
     overridable names of initialisers that become inputs
+    states      {"past.*": "present.*"}: inputs that outputs become after each run of a `Context`; "auto" finds them
     taps        names of values that `Context.set_taps` will show
     level       0, 1 or 2
     report      a path ending in .html or .json
@@ -352,8 +360,8 @@ def compile(model: Any, *, output: Path | None = None, emit: str | None = None, 
     if device is not None:
         gpu_of(device)  # a wrong one is told before the model is compiled
     given = dict(target=target, precision=precision, precision_of=precision_of, calibration_data=calibration_data,
-                 ranges=ranges, accuracy=accuracy, shapes=shapes, shape_values=shape_values, overridable=overridable, taps=taps,
-                 level=level, report=report, cache_dir=cache_dir, jobs=jobs)
+                 ranges=ranges, accuracy=accuracy, shapes=shapes, shape_values=shape_values, overridable=overridable,
+                 states=states, taps=taps, level=level, report=report, cache_dir=cache_dir, jobs=jobs)
     with contextlib.ExitStack() as stack:
         files = stack.enter_context(_Files())
         path = files.path("model.plan", "<plan>") if output is None else os.fspath(output)

@@ -244,14 +244,22 @@ def check_header(tests):
     ports = [[helper.make_tensor_value_info(prefix + name, kind, {0: [], 5: [4]}.get(i, [f"N/{i}", 4]))
               for i, (name, kind) in enumerate(zip(names, kinds))] for prefix in ("", "out ")]
     nodes = [helper.make_node("Identity", [name], ["out " + name]) for name in names]
+    # States: a cache that grows, and a sum whose elements have no type in C++.
+    for name, kind, sizes in (("past", TensorProto.INT32, "P"), ("held", TensorProto.FLOAT16, 1)):
+        ports[0] += [helper.make_tensor_value_info(f"{name}.in", kind, [sizes, 4]),
+                     helper.make_tensor_value_info(f"{name}.x", kind, [1, 4])]
+        ports[1].append(helper.make_tensor_value_info(f"{name}.out", kind, None))
+    nodes += [helper.make_node("Concat", ["past.in", "past.x"], ["past.out"], axis=0),
+              helper.make_node("Add", ["held.in", "held.x"], ["held.out"])]
     onnx.save(helper.make_model(helper.make_graph(nodes, "names", *ports), ir_version=10,
                                 opset_imports=[helper.make_opsetid("", 21)]), tests.folder / "names.onnx")
     step = tests.run("names.onnx", "-o", "libint.so", "--emit=lib", "--header=int.hpp", "--depfile=int d",
-                     "--target=sim:sm_80")
+                     "--target=sim:sm_80", "--state=*.in:*.out")
     tests.judge("header", step, 0)
     calls = "".join(f"  context.{call};\n" for call in (
         "set_N_1(1)", "bind_a_b(one)", "bind_a_b_2(bits)", "bind_1(bits)", "bind_class(bytes)",
-        "bind_out_class(bytes)", "read_out_a_b()[0] = 1", "read_out_gr____e()[0] = int64_t(1)"))
+        "bind_out_class(bytes)", "read_out_a_b()[0] = 1", "read_out_gr____e()[0] = int64_t(1)", "readBytes(1)[0] = 1",
+        "state_past_in()[0] = int32_t(1)", "state_held_in()[0] = 1", "reserve_past_in(100)"))
     (tests.folder / "use.cpp").write_text(f'''#include "int.hpp"
 void use(model_int::Context &context) {{
   std::vector<float> one(1);

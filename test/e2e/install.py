@@ -31,12 +31,14 @@ project(Models LANGUAGES CXX)
 find_package(Cameo 0.2 REQUIRED COMPONENTS Runtime)
 cameo_add_model(scale model.onnx TARGET sim:sm_80)
 cameo_add_model(double doubled.onnx TARGET sim:sm_80 PRECISION fp16 SHAPES N:2 CACHE_DIR kernels OPTIONS --Werror)
+cameo_add_model(count count.onnx TARGET sim:sm_80 STATE before:after)
 add_executable(both both.cpp)
 target_compile_features(both PRIVATE cxx_std_17)
-target_link_libraries(both PRIVATE scale double)
+target_link_libraries(both PRIVATE scale double count)
 """
 # One model is called as a word of C++ is; its namespace has another name.
 MODELS_CODE = """\
+#include <count.hpp>
 #include <cstdio>
 #include <double.hpp>
 #include <scale.hpp>
@@ -54,6 +56,13 @@ int main() {
   second.run();
   for (float value : second.read_y())
     std::printf("%g ", value);
+  count::Context steps{count::Model(device)};
+  std::vector<float> one(1, 1);
+  steps.bind_x(one);
+  steps.reserve_before(10);
+  for (int i = 0; i < 3; ++i)
+    steps.run();
+  std::printf("%zu steps", steps.state_before().size());
 }
 """
 TOOL = """\
@@ -218,7 +227,7 @@ class Install:
                    [["./classify", *run], wanted])
 
     def models(self):
-        """Two models in one program, whose build system knows what they were made of."""
+        """Three models in one program, one of which keeps a state, and whose build system knows what they were made of."""
         source, folder = self.folder / "models-source", self.folder / "models"
         source.mkdir()
         (source / "CMakeLists.txt").write_text(MODELS)
@@ -228,9 +237,14 @@ class Install:
         doubled.CopyFrom(first)
         doubled.graph.initializer[2].CopyFrom(numpy_helper.from_array(numpy.float32(2), "four"))
         onnx.save(doubled, source / "doubled.onnx")
+        count = helper.make_graph([helper.make_node("Concat", ["before", "x"], ["after"], axis=0)], "count",
+                                  [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1]),
+                                   helper.make_tensor_value_info("before", TensorProto.FLOAT, ["held"])],
+                                  [helper.make_tensor_value_info("after", TensorProto.FLOAT, None)])
+        onnx.save(helper.make_model(count, opset_imports=[helper.make_opsetid("", 21)]), source / "count.onnx")
         onnx.save(first, source / "model.onnx", save_as_external_data=True, location="weights", size_threshold=0)
         # Four times the diagonal / 4, times the diagonal / 2.
-        wanted = "".join(f"{value:g} " for value in [*DIAGONAL * DIAGONAL / 2] * 2)
+        wanted = "".join(f"{value:g} " for value in [*DIAGONAL * DIAGONAL / 2] * 2) + "3 steps"
         if not self.build("models", source, "both"):
             return
         self.steps("models run", [[folder / "both"], wanted])

@@ -477,6 +477,35 @@ def inputs_as_constants():
 
 
 @case("compile")
+def declared_states():
+    """A cache that grows and a sum, step by step; random numbers of a seed."""
+    model = make([("Concat", ["past", "x"], ["present"], {"axis": 0}), ("Add", ["held", "x"], ["sum"], {}),
+                  ("RandomNormalLike", ["x"], ["noise"], {})],
+                 [("x", TensorProto.FLOAT, (1, 3)), ("past", TensorProto.FLOAT, ("P", 3)),
+                  ("held", TensorProto.FLOAT, (1, 3))],
+                 [("present", TensorProto.FLOAT, None), ("sum", TensorProto.FLOAT, (1, 3)),
+                  ("noise", TensorProto.FLOAT, (1, 3))])
+    pairs = {"past": "present", "held": "sum"}
+    loaded = compiled(model, states=pairs)
+    expect({info.name: info.state for info in loaded.inputs if info.state} == pairs, str(loaded.inputs))
+    decoder = loaded.context()
+    decoder.reserve_state("past", 100)
+    decoder.set_seed(7)
+    rows = numpy.arange(12, dtype=F32).reshape(4, 3)
+    drawn = [decoder(row[None]).tolist() for row in rows]
+    expect_equal(decoder.state("past"), rows)
+    expect_equal(decoder.state("held"), rows.sum(0, keepdims=True))
+    decoder.reset_states()
+    decoder.set_seed(7)
+    expect([decoder(row[None]).tolist() for row in rows[:2]] == drawn[:2] and drawn[0] != drawn[1], str(drawn))
+    expect_equal(decoder.state("past"), rows[:2])
+    names = [info.state for info in compiled(model, states="auto").inputs]
+    expect(names == [None, "present", None], str(names))
+    expect_error(cameo.CompileError, "'none:sum' is not an input and an output", lambda: compiled(model, states={"none": "sum"}))
+    expect_error(TypeError, "states are", lambda: compiled(model, states=["past:present"]))
+
+
+@case("compile")
 def weights_that_differ_at_their_end():
     """Equal weights are stored once; these are equal but for the last number of the second, and the first of the third."""
     model = make([("Mul", ["x", "a"], ["u"], {}), ("Mul", ["x", "b"], ["v"], {}), ("Mul", ["x", "c"], ["w"], {})],
