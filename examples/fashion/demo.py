@@ -88,7 +88,7 @@ def contact_sheet(path, images, predicted, labels, columns=14):
     sheet.save(path)
 
 
-def compare_precisions(folder, images, labels, batch, gpu="sm_80"):
+def compare_precisions(folder, images, labels, batch, gpu="sm_80", tools=BUILD / "bin"):
     """The network in FP32, FP16 and INT8, calibrated with training images, side by side: a report.
     Times are estimates for a GPU, as cameoc's --target names it."""
     training, _ = fashion_data.load("train")
@@ -96,7 +96,7 @@ def compare_precisions(folder, images, labels, batch, gpu="sm_80"):
     numpy.savez(folder / "training.npz", image=training[chosen])
     numpy.savez(folder / "test.npz", image=images)
     numpy.save(folder / "labels.npy", labels)
-    model, tools = from_here(HERE / "fashion.onnx"), from_here(BUILD / "bin")
+    model, tools = from_here(HERE / "fashion.onnx"), from_here(tools)
     ranges, report = folder / "ranges.json", folder / "precisions.json"
     call(tools / "cameoc", model, "-o", ranges, "--emit=ranges",
          f"--calibration-data={folder / 'training.npz'}", f"--calibration-batch={batch}")
@@ -114,12 +114,13 @@ def main():
     parser.add_argument("--gpu", default="sm_80",
                         help="whose time is estimated: sm_80 (an A100), sm_90a:h200, sm_89:l4, ...")
     parser.add_argument("--folder", type=Path, default=BUILD / "demo", help="where results go")
+    parser.add_argument("--tools", type=Path, default=BUILD / "bin", help="where cameoc and cameo-compare are")
     options = parser.parse_args()
-    folder = from_here(options.folder.resolve())
+    folder, tools = from_here(options.folder.resolve()), from_here(options.tools.absolute())
     folder.mkdir(parents=True, exist_ok=True)
     artefact = folder / "fashion"
 
-    call(from_here(BUILD / "bin" / "cameoc"), from_here(HERE / "fashion.onnx"), "-o", artefact)
+    call(tools / "cameoc", from_here(HERE / "fashion.onnx"), "-o", artefact)
     images, labels = fashion_data.load("test")
     images, labels = images[:options.images], labels[:options.images]
     print(f"\nclassifying {len(images)} test images, {options.batch} at a time", flush=True)
@@ -132,7 +133,7 @@ def main():
     contact_sheet(sheet, images[:126], predicted, labels)
     print(f"the first {len(images[:126])} with their predictions: {sheet}\n\n"
           f"in lower precisions, INT8 calibrated with {CALIBRATION} training images", flush=True)
-    compare_precisions(folder, images, labels, options.batch, options.gpu)
+    compare_precisions(folder, images, labels, options.batch, options.gpu, tools)
     numpy.save(folder / "batch.npy", images[:1])
     print(f"\n{artefact} is all that another machine needs. Try:\n"
           f"  {artefact} --info\n"

@@ -18,6 +18,24 @@ USE = ("; m = cameo.Model({path!r}, device='simulator'); x = torch.ones(2, 3); "
        "assert m(x, x)[0].tolist() == (x + x).tolist(); assert torch.nn.Linear(3, 3)(x).shape == (2, 3)")
 
 
+def run_group(suite, group, interpreter, cases, *arguments, environment):
+    """Runs a group of cases in an interpreter, and judges each."""
+    step = harness.run([interpreter, "-X", "faulthandler", cases, group, *arguments], SECONDS, cwd=suite.work,
+                       env=environment)
+    judged = 0
+    for line in step.output.splitlines():
+        if not line.startswith('{"case"'):
+            continue
+        result = json.loads(line)
+        judged += 1
+        if result["problem"]:
+            suite.fail(f"{group}-{result['case']}", result["problem"], step)
+        else:
+            suite.ok()
+    if step.code != 0 or not judged:
+        suite.fail(group, step.how(), step)
+
+
 class PackageTests:
     def __init__(self, options):
         self.suite = harness.Suite("python", options.build.resolve())
@@ -27,20 +45,7 @@ class PackageTests:
             "PATH": f"{self.suite.build / 'bin'}:{os.environ['PATH']}"}
 
     def run_group(self, group, interpreter, cases, *arguments, **environment):
-        step = harness.run([interpreter, "-X", "faulthandler", cases, group, *arguments], SECONDS, cwd=self.folder,
-                           env={**self.environment, **environment})
-        judged = 0
-        for line in step.output.splitlines():
-            if not line.startswith('{"case"'):
-                continue
-            result = json.loads(line)
-            judged += 1
-            if result["problem"]:
-                self.suite.fail(f"{group}-{result['case']}", result["problem"], step)
-            else:
-                self.suite.ok()
-        if step.code != 0 or not judged:
-            self.suite.fail(group, step.how(), step)
+        run_group(self.suite, group, interpreter, cases, *arguments, environment={**self.environment, **environment})
 
     def check_torch(self):
         """Debian's interpreter has torch, and no onnx to make models with."""

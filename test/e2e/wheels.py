@@ -1,17 +1,21 @@
 #!/usr/bin/env python3
 """The wheels that tools/build-wheels makes, in a new environment that has nothing else: sizes, systems, import, a model's
-values; beside numba, in both orders; artefacts that have the bytes of this build's, and the other programs."""
+values; beside numba, in both orders; artefacts that have the bytes of this build's, the other programs, the demo, and the cases of
+part python."""
 # SPDX-License-Identifier: Apache-2.0
 import argparse
 import os
 import re
+import resource
 import sys
 import time
 import zipfile
 
 import harness
+import python_package
 
 SECONDS = 1800
+DEMO_SECONDS = 60  # of CPU, from pip install to the demo's picture
 # Limits of a wheel: bytes, and the newest glibc that it may need.
 LIMITS = {"runtime": (3 << 20, (2, 28)), "compiler": (60 << 20, (2, 35))}
 USE = """
@@ -146,6 +150,35 @@ class WheelTests:
         else:
             self.suite.fail("options", step.how(), step)
 
+    def check_demo(self, wheel, compiler):
+        """A new environment, and in it the demo with the wheels' programs."""
+        python = self.folder / "demo-venv" / "bin" / "python"
+        if not self.step("demo-venv", "/usr/bin/python3", "-m", "venv", "demo-venv", judged=False):
+            return
+        start, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
+        if not (self.step("demo-install", python, "-m", "pip", "install", "--quiet", wheel, f"{compiler}[nvidia]", "-r",
+                          harness.SOURCE / "examples" / "fashion" / "requirements.txt") and
+                self.step("demo", python, harness.SOURCE / "examples" / "fashion" / "demo.py", f"--tools={python.parent}",
+                          f"--folder={self.folder / 'demo'}")):
+            return
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        print(f"from pip install to the end of the demo: {time.monotonic() - start:.1f} s, {seconds:.1f} s of CPU")
+        if seconds <= DEMO_SECONDS and (self.folder / "demo" / "contact-sheet.png").exists():
+            self.suite.ok()
+        else:
+            self.suite.fail("demo-seconds", f"{seconds:.1f} s of CPU, or no picture")
+
+    def check_cases(self):
+        """Part python's cases, which make models with onnx."""
+        pins = [line for line in (harness.SOURCE / "test" / "requirements.txt").read_text().splitlines()
+                if re.match("onnx=|ml_dtypes=|protobuf=|typing_extensions=", line)]
+        if not self.step("onnx", self.python, "-m", "pip", "install", "--quiet", *pins, judged=False):
+            return
+        for group in ("numpy", "compile"):
+            python_package.run_group(self.suite, group, self.python, python_package.CASES, environment={
+                **self.clean, "PYTHONDONTWRITEBYTECODE": "1"})
+
     def check(self):
         plan = self.folder / "sums.plan"
         build = {**os.environ, "PYTHONPATH": str(self.suite.build / "python"),
@@ -165,6 +198,8 @@ class WheelTests:
             for order in ("import cameo, numba", "import numba, cameo"):
                 self.step(order, self.python, "-c", order + NUMBA, plan)
         self.check_compiler(compiler)
+        self.check_cases()
+        self.check_demo(wheel, compiler)
 
 
 def main():
