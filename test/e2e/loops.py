@@ -211,6 +211,8 @@ def scans():
                           weights={"start": numpy.zeros((), numpy.float32)})
     batched = node("Scan", ["", "start", "x"], BOTH, num_scan_inputs=1, body=adds)
     yield "opset-8", model([batched], BOTH, (2, 3, 4), {"start": numpy.zeros((2, 4), numpy.float32)}, opset=8)
+    batched = node("Scan", ["", "start", "x"], BOTH, num_scan_inputs=1, body=sums, directions=[1])
+    yield "opset-8-backwards", model([batched], BOTH, (2, 3, 4), {"start": numpy.zeros((2, 4), numpy.float32)}, opset=8)
 
 
 def join(source, out="y", **attributes):
@@ -383,6 +385,10 @@ def refusals():
                              weights=start), \
         "scans axis 2 of input 1, which has rank 2"
     adds = graph([node("Add", ["e", "f"], "p")], ["e", "f"], ["p"])
+    batched = node("Scan", ["n23", "start", "x"], ["y", "z"], num_scan_inputs=1, body=sums)
+    yield "scan-lengths", model([batched], ["y", "z"], (2, 3, 4),
+                                {"start": numpy.zeros((2, 4), numpy.float32), "n23": numpy.array([2, 3])}, opset=8), \
+        "sequence_lens, which no later opset can express"
     yield "map-lengths", model([*sequence, node("SequenceConstruct", ["x"], "k"),
                                 node("SequenceMap", ["l", "k"], ["m"], body=adds), join("m")]), \
         "maps sequences of 2 and 1 tensors; all must have as many"

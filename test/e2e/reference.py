@@ -7,6 +7,8 @@ import onnx
 import onnx.reference
 import onnxruntime
 
+import random_reference
+
 onnxruntime.set_default_logger_severity(4)
 
 # What ONNX Runtime calls floats of 8 bits.
@@ -266,6 +268,69 @@ def certain(node, x=None):
     return numpy.full(attribute_of(node, "shape", None) if x is None else x.shape, number, dtype)
 
 
+def drawn(node, x=None):
+    """Random operators with a seed, in a context's first run; of others those whose results are certain."""
+    seed = attribute_of(node, "seed", None)
+    if seed is None:
+        return certain(node, x)
+    state, dtype = random_reference.state_of(), numpy.dtype(numpy.float32 if x is None else x.dtype)
+    if code := attribute_of(node, "dtype", None):
+        dtype = onnx.helper.tensor_dtype_to_np_dtype(code)
+    if node.op_type == "Bernoulli":
+        return random_reference.below(state, 0, x, seed).astype(dtype)
+    if node.op_type == "Multinomial":
+        found = random_reference.classes(state, 0, x, attribute_of(node, "sample_size", 1), seed)
+        return found.astype(dtype if code else numpy.int32)
+    shape = attribute_of(node, "shape", None) if x is None else x.shape
+    function, first, second = ((random_reference.uniform, "low", "high") if "Uniform" in node.op_type else
+                               (random_reference.normal, "mean", "scale"))
+    return function(state, 0, shape, dtype, attribute_of(node, first, 0.0), attribute_of(node, second, 1.0), seed)
+
+
+def dropout(node, x, ratio=None, training=None):
+    """In training, with a seed, in a context's first run."""
+    wide = numpy.promote_types(x.dtype, numpy.float32)
+    share = numpy.full(x.shape, 0.5 if ratio is None else ratio, wide)
+    dropped = random_reference.below(random_reference.state_of(), 0, share, attribute_of(node, "seed", 0))
+    result = (x.astype(wide) * numpy.where(dropped, wide.type(0), (1 / (1 - share)).astype(wide))).astype(x.dtype)
+    return [result, ~dropped][:len(node.output)]
+
+
+def layer_normalization(node, x, scale, bias=None):
+    """Of other types of mean and deviation than FP32, which neither ONNX Runtime nor onnx's evaluator has."""
+    axes = tuple(range(attribute_of(node, "axis", -1) % x.ndim, x.ndim))
+    stash = onnx.helper.tensor_dtype_to_np_dtype(attribute_of(node, "stash_type", 1))
+    wide = x.astype(numpy.float64)
+    mean = wide.mean(axis=axes, keepdims=True)
+    inverse = 1 / numpy.sqrt(wide.var(axis=axes, keepdims=True) + attribute_of(node, "epsilon", 1e-5))
+    result = (wide - mean) * inverse * scale + (0 if bias is None else bias)
+    return [result.astype(x.dtype), mean.astype(stash), inverse.astype(stash)][:len(node.output)]
+
+
+def quantize_linear(node, x, scale, zero):
+    """Of quotients in another type than FP32, which neither ONNX Runtime nor onnx's evaluator has."""
+    dtype = onnx.helper.tensor_dtype_to_np_dtype(attribute_of(node, "precision", 1))
+    limits = numpy.iinfo(zero.dtype)
+    number = numpy.rint(x.astype(dtype) / scale.astype(dtype)).astype(numpy.int64) + zero
+    return numpy.clip(number, limits.min, limits.max).astype(zero.dtype)
+
+
+def sparse_constant(node):
+    """ONNX Runtime has no array of it."""
+    tensor = attribute_of(node, "sparse_value", None)
+    values = onnx.numpy_helper.to_array(tensor.values)
+    result = numpy.zeros(list(tensor.dims), values.dtype)
+    result.flat[onnx.numpy_helper.to_array(tensor.indices)] = values
+    return result
+
+
+def cast_like(node, x, like):
+    """To powers of two, whose rounding onnx's evaluator leaves out here and not in Cast."""
+    mode = attribute_of(node, "round_mode", b"up").decode()
+    powers = onnx.numpy_helper.to_float8e8m0(x, bool(attribute_of(node, "saturate", 1)), mode)
+    return powers.astype(like.dtype)
+
+
 RANDOM = ("Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike")
 
 
@@ -300,9 +365,19 @@ def formula_for(node, opset, feed):
         # ONNX Runtime ends the process where there is nothing.
         is_own = attribute_of(node, "layout", 0) or x.dtype != numpy.float32 or x.size == 0
         return recurrent if is_own or not attribute_of(node, "hidden_size", 0) else None
+    if node.op_type == "Dropout" and attribute_of(node, "seed", None) is not None and len(node.input) > 2:
+        return dropout
+    if node.op_type == "QuantizeLinear" and attribute_of(node, "precision", 0) > 1:
+        return quantize_linear
+    if node.op_type == "Constant" and attribute_of(node, "sparse_value", None):
+        return sparse_constant
+    if node.op_type == "CastLike" and attribute_of(node, "round_mode", None):
+        return cast_like
+    if node.op_type == "LayerNormalization" and attribute_of(node, "stash_type", 1) != 1:
+        return layer_normalization
     return {"GlobalLpPool": global_lp_pool, "LRN": lrn,
             "MatMulInteger": matmul_integer,
-            "QLinearMatMul": qlinear_matmul, **dict.fromkeys(RANDOM, certain),
+            "QLinearMatMul": qlinear_matmul, **dict.fromkeys(RANDOM, drawn),
             "MeanVarianceNormalization": mean_variance_normalization}.get(node.op_type)
 
 

@@ -394,6 +394,8 @@ def batch_norm(name, version):
     yield Case("4-d", [normal(2, 3, 4, 5), *parameters])
     yield Case("2-d", [normal(5, 3), *parameters], {"epsilon": 0.01})
     yield Case("given", [normal(2, 3, 4), *(value.array for value in parameters)])
+    if version >= 14:
+        yield Case("training", [normal(2, 3, 4), *parameters], {"training_mode": 1, "momentum": 0.7}, outputs=3)
 
 
 @operator("InstanceNormalization")
@@ -414,6 +416,8 @@ def layer_norm(name, version):
     yield Case("last", [normal(2, 3, 50), Fixed(uniform(0.5, 1.5, 50)), Fixed(normal(50))])
     yield Case("axis-1", [normal(2, 3, 5), Fixed(uniform(0.5, 1.5, 3, 5))], {"axis": 1})
     yield Case("statistics", [normal(2, 3, 50), Fixed(uniform(0.5, 1.5, 50))], outputs=3)
+    yield Case("statistics-bfloat16", [normal(2, 3, 50), Fixed(uniform(0.5, 1.5, 50))],
+               {"stash_type": TensorProto.BFLOAT16}, outputs=3)
 
 
 @operator("RMSNormalization")

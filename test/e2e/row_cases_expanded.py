@@ -1,6 +1,7 @@
 """Cases of operators that are written as others: transforms, windows, losses, positions, updates of a cache."""
 # SPDX-License-Identifier: Apache-2.0
 import numpy
+from onnx import TensorProto
 
 from row_cases import F16, F32, F64, I32, I64, Case, Fixed, fixed, normal, operator, scalar, whole
 
@@ -58,6 +59,8 @@ def mel_weights(name, version):
     yield Case("few", [scalar(4, I64), scalar(32, I64), scalar(60, I64), scalar(0), scalar(28)])
     yield Case("bands", [scalar(8, I64), scalar(64, I64), scalar(8192, I64), scalar(0), scalar(4000)])
     yield Case("few-bins", [scalar(6, I32), scalar(16, I32), scalar(8000, I32), scalar(10), scalar(3900)])
+    yield Case("double", [scalar(4, I64), scalar(32, I64), scalar(60, I64), scalar(0), scalar(28)],
+               {"output_datatype": TensorProto.DOUBLE})
 
 
 # --- losses

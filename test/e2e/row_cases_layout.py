@@ -273,6 +273,11 @@ def constant(name, version):
     if version >= 12:
         yield Case("float", [], {"value_float": 1.5})
         yield Case("ints", [], {"value_ints": [1, 2, 3]})
+        yield Case("floats", [], {"value_floats": [1.5, -2.0]})
+    if version >= 11:
+        yield Case("sparse", [], {"sparse_value": helper.make_sparse_tensor(
+            helper.make_tensor("values", TensorProto.FLOAT, [2], [1.5, -2.0]),
+            helper.make_tensor("indices", TensorProto.INT64, [2], [1, 5]), [2, 3])})
 
 
 @operator("ConstantOfShape")
@@ -329,12 +334,20 @@ def cast(name, version):
                 yield Case(f"{label}-to-float", [given], {"to": TensorProto.FLOAT})
                 yield Case(f"fixed-{label}-to-int64", [Fixed(given)], {"to": TensorProto.INT64})
             yield Case(f"fixed-to-{label}", [Fixed(x)], {"to": to})
+    if version >= 24:
+        for mode in ("up", "down", "nearest"):
+            yield Case(f"float-to-e8m0-{mode}", [uniform(0.1, 100, 5, 9)],
+                       {"to": TensorProto.FLOAT8E8M0, "round_mode": mode})
 
 
 @operator("CastLike")
 def cast_like(name, version):
     yield Case("to-int64", [uniform(0, 9, 3, 5), whole(0, 9, 1)])
     yield Case("to-float16", [normal(3, 5), Fixed(normal(1, dtype=F16))])
+    if version >= 24:
+        powers = Fixed(numpy.ones(1, ml_dtypes.float8_e8m0fnu))
+        for mode in ("down", "nearest"):
+            yield Case(f"to-e8m0-{mode}", [uniform(0.1, 100, 5, 9), powers], {"round_mode": mode})
 
 
 @operator("BitCast")
@@ -360,3 +373,4 @@ def dropout(name, version):
         # Nothing is dropped, in training, too.
         yield Case("training", [normal(3, 5), numpy.array(0.0, F32), scalar(True, bool)], outputs=2)
         yield Case("either", [normal(3, 5), scalar(0.0), numpy.array(False)], outputs=2)
+        yield Case("seed", [normal(3, 50), scalar(0.25), scalar(True, bool)], {"seed": 7}, outputs=2)

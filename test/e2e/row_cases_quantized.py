@@ -75,6 +75,9 @@ def quantize(name, version):
     if version >= 23:
         yield Case("precision", [x, Fixed(numpy.array(0.37, F32)), scalar(9, I8)],
                    {"precision": TensorProto.FLOAT})
+        # Quotients just below a half, which is what 16 bits have of them.
+        yield Case("precision-of-half", [F32([2.4999, 3.4999, -0.5001, 7.25]), scalar(1.0), scalar(9, I8)],
+                   {"precision": TensorProto.FLOAT16})
 
 
 @operator("DequantizeLinear")
@@ -174,6 +177,7 @@ def conv_integer(name, version):
     yield Case("filters", [x, Fixed(w), Fixed(any_of(U8)), Fixed(any_of(I8, 6))])
     yield Case("strides", [x, Fixed(w), Fixed(any_of(U8))],
                {"strides": [2, 3], "auto_pad": "SAME_UPPER"})
+    yield Case("dilations", [x, Fixed(w), Fixed(any_of(U8))], {"dilations": [2, 3], "kernel_shape": [3, 3]})
     yield Case("groups", [x, Fixed(weights(I8, 6, 2, 3, 3)), Fixed(any_of(U8))],
                {"group": 2, "pads": [1, 1, 1, 1]})
     yield Case("depthwise", [x, Fixed(weights(I8, 4, 1, 3, 3)), Fixed(any_of(U8))],
@@ -219,6 +223,10 @@ def qlinear_conv(name, version):
     filters = [Fixed(uniform(0.01, 0.1, 6)), Fixed(numpy.zeros(6, I8))]
     yield Case("filters", [x, *quantised(U8), Fixed(w), *filters, *quantised(U8, None, 0.5), bias],
                {"pads": [1, 1, 1, 1], "strides": [2, 1]})
+    yield Case("dilations", [x, *quantised(U8), Fixed(w), *filters, *quantised(U8, None, 0.5), bias],
+               {"dilations": [2, 3], "kernel_shape": [3, 3]})
+    yield Case("same", [x, *quantised(U8), Fixed(w), *filters, *quantised(U8, None, 0.5), bias],
+               {"strides": [2, 3], "auto_pad": "SAME_UPPER"})
     yield Case("given", [x, *quantised(U8), w, *filters, *quantised(U8, None, 0.5), bias.array])
     yield Case("scales-given", [x, numpy.array(0.02, F32), numpy.array(7, U8), Fixed(w),
                                 *quantised(I8, 0), numpy.array(0.4, F32), numpy.array(99, U8),
