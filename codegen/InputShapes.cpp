@@ -55,8 +55,7 @@ static llvm::Expected<SmallVector<int64_t>> parseSizes(StringRef sizes, StringRe
   return shape;
 }
 
-llvm::Expected<InputShapes> cameo::parseShapes(StringRef value) {
-  InputShapes shapes;
+llvm::Error cameo::parseShapes(StringRef value, InputShapes &shapes) {
   for (bool more = true; more;) {
     // Names may hold colons and commas: what has no sizes behind its last colon is part of a name.
     auto isWhole = [](StringRef text) { return endsWithSizes(text) || !sidesOf(text).empty(); };
@@ -80,7 +79,7 @@ llvm::Expected<InputShapes> cameo::parseShapes(StringRef value) {
     if (!shapes.sizes.try_emplace(name.str(), std::move(*shape)).second)
       return llvm::createStringError("it gives '" + name + "' twice");
   }
-  return shapes;
+  return llvm::Error::success();
 }
 
 static StringAttr symbolOf(func::FuncOp function, unsigned i, unsigned dim) {

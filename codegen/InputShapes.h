@@ -22,8 +22,9 @@ struct InputShapes {
   bool empty() const { return sizes.empty() && equal.empty(); }
 };
 
-/// "x:1x3x224x224,y:?x4,batch:8,x.0=y.0", where ? is -1; a scalar is "x:".
-llvm::Expected<InputShapes> parseShapes(llvm::StringRef text);
+/// Adds what "x:1x3x224x224,y:?x4,batch:8,x.0=y.0" says, where ? is -1; a scalar is "x:". A name that has sizes already is
+/// an error.
+llvm::Error parseShapes(llvm::StringRef text, InputShapes &shapes);
 
 /// Changes the types of the function's arguments (stage imported). Of a name that no input has, the
 /// one number is that of the open sizes of that name. A size that has a name is fixed wherever an

@@ -60,7 +60,8 @@ struct CameocOptions {
   bool inspect = false; // instead of compiling
   bool inspectAsJson = false;
   bool warningsAreErrors = false;
-  std::string report, header, depfile; // empty: none
+  std::vector<std::string> reports;
+  std::string header, depfile; // empty: none
   unsigned jobs = 0;                   // 0: one a core
   bool help = false, helpAll = false, version = false;
   bool listOperators = false, listPrecisionPolicy = false;

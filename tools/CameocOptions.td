@@ -38,7 +38,7 @@ defm emit : Value<"emit", "KIND", outputs,
     "exe (default), lib, plan, ptx, cubin, onnx, mlir, schedules (for --schedules), ranges (for "
     "--ranges), tuning">;
 defm shapes : Value<"shapes", "x:1x3x224x224,batch:8", outputs,
-    "fixes sizes of inputs, or open sizes by their names; ? leaves one open; x.0=y.0 makes two one">;
+    "fixes sizes of inputs, or open sizes by their names; ? leaves one open; x.0=y.0 makes two one; may be given again">;
 defm shape_values : Value<"shape-values", "INPUT=N,...|@FILE.npy", outputs,
     "makes inputs constants, as a rate, an axis or sizes that decide shapes; may be given again">;
 defm overridable : Value<"overridable", "NAME", outputs,
@@ -123,7 +123,7 @@ defm cache_dir : Value<"cache-dir", "DIR", cuda,
 
 def messages : Section<"5", "What it says">;
 defm report : Value<"report", "FILE.html|FILE.json", messages,
-    "writes what was compiled and why: kernels, memory, decisions">;
+    "writes what was compiled and why: kernels, memory, decisions; may be given again">;
 defm header : Value<"header", "FILE", messages,
     "with --emit=lib: writes a C++ header of the model's inputs and outputs">;
 defm depfile : Value<"depfile", "FILE", messages,

@@ -252,14 +252,12 @@ static llvm::Error checkHeader(const CameocOptions &options) {
              : fail("--header is of a library; it goes with --emit=lib");
 }
 
-static llvm::Error checkReport(const CameocOptions &options) {
-  StringRef report = options.report;
-  if (report.empty())
-    return llvm::Error::success();
-  if (!report.ends_with(".json") && !report.ends_with(".html"))
-    return fail("--report=" + report +
-                ": JSON or a page is written; use a name ending in .json or .html");
-  if (options.stopAfter || !isArtefact(options.emit))
+static llvm::Error checkReports(const CameocOptions &options) {
+  for (StringRef report : options.reports)
+    if (!report.ends_with(".json") && !report.ends_with(".html"))
+      return fail("--report=" + report +
+                  ": JSON or a page is written; use a name ending in .json or .html");
+  if (!options.reports.empty() && (options.stopAfter || !isArtefact(options.emit)))
     return fail("--report tells of artefacts; it goes with --emit=exe, lib and plan");
   return llvm::Error::success();
 }
@@ -272,7 +270,7 @@ llvm::Error cameo::checkCameocOptions(const CameocOptions &options) {
   for (auto *check :
        {checkFiles, checkTargetList, checkStages, checkInsertedPasses, checkSchedules, checkTuning,
         checkPrecisionStage, checkCalibration, checkAccuracy, checkDevice, checkQuantization,
-        checkPrinting, checkDepfile, checkHeader, checkReport})
+        checkPrinting, checkDepfile, checkHeader, checkReports})
     if (llvm::Error error = check(options))
       return error;
   return llvm::Error::success();

@@ -133,7 +133,7 @@ static llvm::Expected<CompileOptions> compileOptions(const RunDevice &where, boo
   if (level > 2)
     return llvm::createStringError("-O takes 0, 1 or 2, not %u", unsigned(level));
   if (!shapes.empty()) {
-    if (llvm::Error error = parseShapes(shapes).moveInto(options.shapes))
+    if (llvm::Error error = parseShapes(shapes, options.shapes))
       return llvm::createStringError("--shapes: " + llvm::toString(std::move(error)));
   }
   for (const std::string &text : shapeValues)

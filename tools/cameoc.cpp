@@ -153,7 +153,7 @@ private:
   LogicalResult writeCode();
   LogicalResult writeArtefactFile();
   std::vector<std::string> inputs() const;
-  LogicalResult writeReport();
+  LogicalResult writeReports();
   LogicalResult writeDepfile();
   LogicalResult writeText(StringRef path, StringRef text);
   LogicalResult failToWrite(llvm::Error error);
@@ -184,7 +184,7 @@ CompileOptions Invocation::compileOptions() {
   result.dropAbsentTargets = !options.targetGiven;
   result.warningsAreErrors = options.warningsAreErrors;
   result.code.remarks = options.remarks;
-  result.keepGraphs = !options.report.empty();
+  result.keepGraphs = !options.reports.empty();
   // Whichever stages are reached on the way to the last.
   result.pipeline.reportUnsupported = options.lastStage() >= Stage::Dispatched;
   result.jobs = options.jobs;
@@ -286,8 +286,8 @@ LogicalResult Invocation::checkFiles() {
     else if (options.stopAfter || options.emit == Emit::Mlir)
       outputs.push_back({"-o's weights", options.output + ".weights"});
   }
-  if (!options.report.empty())
-    outputs.push_back({"--report", options.report});
+  for (const std::string &report : options.reports)
+    outputs.push_back({"--report", report});
   for (auto [option, path] :
        {std::pair("--header", &options.header), std::pair("--depfile", &options.depfile)})
     if (!path->empty())
@@ -351,7 +351,7 @@ LogicalResult Invocation::writeArtefactFile() {
         return llvm::Error::success();
       }))
     return failToWrite(std::move(error));
-  if (failed(writeReport()))
+  if (failed(writeReports()))
     return failure();
   if (!options.header.empty() &&
       failed(writeText(options.header, modelHeader(compiler.payload().manifest,
@@ -362,16 +362,17 @@ LogicalResult Invocation::writeArtefactFile() {
   return success();
 }
 
-LogicalResult Invocation::writeReport() {
-  if (options.report.empty())
+LogicalResult Invocation::writeReports() {
+  if (options.reports.empty())
     return success();
   ReportContents report = compiler.report();
   report.calibration = ranges.shown();
   if (accuracy)
     report.accuracy = accuracy->json();
-  return writeText(options.report, StringRef(options.report).ends_with(".html")
-                                       ? makeReportPage(report)
-                                       : makeReport(report));
+  for (const std::string &path : options.reports)
+    if (failed(writeText(path, StringRef(path).ends_with(".html") ? makeReportPage(report) : makeReport(report))))
+      return failure();
+  return success();
 }
 
 LogicalResult Invocation::writeDepfile() {
