@@ -317,7 +317,8 @@ std::string ControlFlow::describeLoop(LoopCall &call) {
       return "it scans axes that are not known to be of one size; nearest supported: sizes of one "
              "name, or fixed with --shapes";
   }
-  call.isUnconditional = !loop || onnx::isAbsent(loop.getCond()) || alwaysGoesOn(op);
+  call.isUnconditional = !loop || onnx::isAbsent(loop.getCond()) ||
+                         (known(loop.getCond()) == 1 && alwaysGoesOn(op));
   if (loop && !onnx::isAbsent(loop.getM()))
     call.count = loop.getM();
   for (unsigned i = call.carried; i < op->getNumResults(); ++i)

@@ -224,8 +224,6 @@ LogicalResult BufferPlanner::emitBeginning(unsigned number) {
 
 void BufferPlanner::emitStep(const Step &step) {
   if (!step.op) {
-    if (step.places[0] == step.places[1])
-      return;
     Value target = bufferAt(step.places[0], step.loc);
     Value source = bufferAt(step.places[1], step.loc);
     Value bytes = value(bytesOf(step.places[0]));

@@ -440,8 +440,21 @@ void BufferPlanner::updateInPlace(unsigned input, Value result) {
     if (auto launch = dyn_cast_or_null<rt::LaunchOp>(step.op))
       step.inPlace = pairsInPlace(launch, step.places);
   }
+  int64_t begin = memoryOf(to).first;
+  if (const Step &step = steps[begin]; !step.op && step.places[0] == step.places[1])
+    removeStep(begin);
   memoryOf(from).kind = Memory::State;
   statesInPlace.insert(input);
+}
+
+void BufferPlanner::removeStep(int64_t number) {
+  steps.erase(steps.begin() + number);
+  auto shift = [&](auto &later) { later -= int64_t(later) > number; };
+  for (Memory &memory : memories) {
+    shift(memory.first);
+    shift(memory.last);
+  }
+  llvm::for_each(borders, shift);
 }
 
 bool BufferPlanner::mayUpdate(unsigned from, unsigned to) {

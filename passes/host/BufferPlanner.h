@@ -103,6 +103,8 @@ private:
   llvm::LogicalResult collectReturn(mlir::func::ReturnOp op);
   std::optional<int64_t> growingDim(unsigned input, unsigned output);
   void updateInPlace(unsigned input, mlir::Value result);
+  /// Takes out a step that does nothing, and renumbers those behind it.
+  void removeStep(int64_t number);
   bool mayUpdate(unsigned from, unsigned to);
   void describeTaps();
   void addTap(mlir::DictionaryAttr attributes, mlir::Type type);

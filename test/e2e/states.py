@@ -200,6 +200,17 @@ def cache():
     return b
 
 
+def read_on():
+    """A cache of an open batch, and kernels behind it that go through the arena."""
+    b = Builder(16, opset=24)
+    b.input("x", "batch", "new", 4)
+    b.state("before", "after", ["batch", 8, 4])
+    b.output("y", "batch", 8, 4)
+    b.node("TensorScatter", "before", "x", outputs=["after"], axis=1)
+    b.node("Softmax", b.node("MatMul", b.node("Softmax", "after", axis=1), b.weight(4, 4)), axis=1, outputs=["y"])
+    return b
+
+
 def ring():
     """A cache of fixed length whose oldest rows are written over, of keys and values that a product computes."""
     b = Builder(12, opset=24)
@@ -296,6 +307,7 @@ MODELS = {
     "window": (window, ONCE, None, ()),
     "cache": (cache, STEPS[1:3] * 2, 1, ()),
     "half-cache": (cache, STEPS[1:3] * 2, 1, ("--precision=fp16", "--io-precision=fp16")),
+    "read-on": (read_on, STEPS[1:3] * 2, 1, ()),
     "ring": (ring, STEPS[:3] * 3, 1, ()),
     "rows-placed": (lambda: placed("ScatterND"), STEPS[:6], 1, ()),
     "elements-placed": (lambda: placed("ScatterElements"), STEPS[:6], None, ()),

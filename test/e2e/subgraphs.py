@@ -361,14 +361,20 @@ def loop(graph):
     else:
         end = inner.add("Identity", [c if draw.chance(0.5) else inner.constant(numpy.array(True))])
     body = inner.finished(puts, [info(end, BOOL, [])] + [info(name) for name in outputs])
+    # A loop whose trips all ask for another one may be told not to begin.
+    begins = trips > 0 or way == "always"
+    if way == "always" and draw.chance(0.2):
+        begins = False
     if is_late:
         # Nothing bounds what a loop collects that has a condition alone.
         counted = bool(collected) and way == "while"
         number = late_number(graph, trips + 9 * counted) if counted or way in ("count", "always") else ""
-        first = "" if way == "count" else draw.input(numpy.array(trips > 0 or way == "always"))
+        first = "" if way == "count" else draw.input(numpy.array(begins))
     else:
         number = count(graph, trips) if way in ("count", "always") else ""
-        first = "" if way == "count" else graph.constant(numpy.array(trips > 0 or way == "always"))
+        first = "" if way == "count" else graph.constant(numpy.array(begins))
+    if not begins:
+        trips = 0
     if way == "both":
         number = graph.constant(numpy.array(99 if is_late else 2**63 - 1))
     names = graph.add("Loop", [number, first, *initial], len(outputs), body=body)

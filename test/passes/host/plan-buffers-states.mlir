@@ -74,6 +74,24 @@ rt.variant @parts target "sm_80" {
     %a = rt.launch @k::@k grid(%c1, %c1, %c1) args(%x, %h : tensor<4xf32>, tensor<64xf32>) writes [1] -> tensor<64xf32>
     return %a : tensor<64xf32>
   }
+  // The copy that is left out is no step: what is in use behind it is laid out for the steps that there are.
+  // CHECK-LABEL: func.func @PartThenMore()
+  // CHECK-SAME: in_place
+  // CHECK: rt.lay_out_arena [
+  // CHECK-NEXT: {{.*}} from 1 to 2
+  // CHECK-NOT: rt.copy
+  // CHECK: return
+  func.func @PartThenMore(%h: tensor<64xf32> {onnx.state = 0 : i64}, %x: tensor<?xf32>) -> (tensor<64xf32>, tensor<?xf32>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %a = rt.launch @k::@k grid(%c1, %c1, %c1) args(%x, %h : tensor<?xf32>, tensor<64xf32>) writes [1] -> tensor<64xf32>
+    %n = tensor.dim %x, %c0 : tensor<?xf32>
+    %e = tensor.empty(%n) : tensor<?xf32>
+    %b = rt.launch @k::@k grid(%c1, %c1, %c1) args(%a, %e : tensor<64xf32>, tensor<?xf32>) writes [1] -> tensor<?xf32>
+    %f = tensor.empty(%n) : tensor<?xf32>
+    %c = rt.launch @k::@k grid(%c1, %c1, %c1) args(%b, %f : tensor<?xf32>, tensor<?xf32>) writes [1] -> tensor<?xf32>
+    return %a, %c : tensor<64xf32>, tensor<?xf32>
+  }
   // CHECK-LABEL: func.func @PartReadAgain()
   // CHECK-NOT: in_place
   // CHECK: %[[A:.*]] = rt.output 0
