@@ -387,6 +387,11 @@ def loop(graph):
         if trips:
             flat = graph.add("Reshape", [name, graph.constant(numpy.array([trips * rows, columns]))])
             graph.keep(Value(flat, trips * rows, columns))
+        else:
+            # Nothing was collected. The other sizes are ONNX Runtime's guess.
+            parts = graph.add("Gather", [graph.add("Shape", [name]), graph.constant(numpy.array([[0]]))])
+            graph.keep(Value(graph.add("Cast", [parts], to=FLOAT), 1, 1))
+
 
 
 def scan(graph):

@@ -367,7 +367,7 @@ def numbers_of_trips():
     draws = [(rows(size), rows(trips)) for size, trips in ((3, 5), (3, 0), (2, 1), (0, 2), (2, 20), (3, 5))]
     for name in ("product", "two", "types", "choice", "inner-loop"):
         forms = {}
-        for form in ("size", "given-size", "device", "scan-open"):
+        for form in ("size", "given-size", "given", "device", "scan-open"):
             model = looped(name, form)
             # The device says after a trip whether there is another one.
             forms[form] = [(model, {**loop_feed(form, x, e), **trips_of(form, len(e))})
@@ -376,7 +376,9 @@ def numbers_of_trips():
 
 
 def trips_of(form, trips):
-    return {"given-size": {"count": numpy.array(trips)}, "device": {"most": F32(trips)}}.get(form, {})
+    """None by the count, but for `given` by the first condition."""
+    return {"given-size": {"count": numpy.array(trips)}, "device": {"most": F32(trips)},
+            "given": {"count": numpy.array([trips or 7]), "first": numpy.array(trips > 0)}}.get(form, {})
 
 
 # --- Loops by their number of the trip, and by numbers that are carried: each gives results of a graph, and feeds
