@@ -62,7 +62,7 @@ struct CameocOptions {
   bool warningsAreErrors = false;
   std::vector<std::string> reports;
   std::string header, depfile; // empty: none
-  unsigned jobs = 0;                   // 0: one a core
+  unsigned jobs = 0;           // 0: one a core
   bool help = false, helpAll = false, version = false;
   bool listOperators = false, listPrecisionPolicy = false;
   /// Something to print, and nothing to compile.

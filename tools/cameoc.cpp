@@ -370,7 +370,8 @@ LogicalResult Invocation::writeReports() {
   if (accuracy)
     report.accuracy = accuracy->json();
   for (const std::string &path : options.reports)
-    if (failed(writeText(path, StringRef(path).ends_with(".html") ? makeReportPage(report) : makeReport(report))))
+    if (failed(writeText(path, StringRef(path).ends_with(".html") ? makeReportPage(report)
+                                                                  : makeReport(report))))
       return failure();
   return success();
 }

@@ -430,7 +430,11 @@ void Placer::extend(const State &state, rt::ConcatOp concat) {
   auto type = cast<RankedTensorType>(concat.getType());
   unsigned number = state.input.getArgNumber();
   SmallVector<Group> groups = group(concat, concat.getParts().drop_front(), {});
-  ledger.applied("concat", state.input.getLoc(), "stays where it is", "it is a state");
+  auto name =
+      cast<func::FuncOp>(block.getParentOp()).getArgAttrOfType<StringAttr>(number, onnx::kNameAttr);
+  ledger.applied("concat", state.input.getLoc(),
+                 name ? "state '" + name.str() + "' stays where it is" : "stays where it is",
+                 "it is a state");
   record(concat, groups, 1);
   b.setInsertionPoint(firstReader(state.input, concat));
   SmallVector<Value> sizes(concat.getSizes());

@@ -24,8 +24,6 @@ namespace cameo {
 inline constexpr int64_t kMostTrips = 16;
 /// The nodes that copies of bodies have in all at most, those of graphs within them included.
 inline constexpr int64_t kMostUnrolledNodes = 2000;
-/// The trips that a loop makes at most that the run makes and that collects parts: memory is taken for all of them.
-inline constexpr int64_t kMostParts = int64_t(1) << 24;
 /// The numbers at most that are made of sizes again in a graph that reads them.
 inline constexpr int64_t kMostCopiedNumbers = 64;
 

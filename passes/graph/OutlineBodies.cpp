@@ -10,6 +10,7 @@
 // them, so that a size of a result may be told by that of an argument. A Scan becomes the Loop that reads its entries.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "dialects/onnx/shape/Calls.h"
 #include "dialects/onnx/shape/NodeText.h"
 #include "passes/Statistics.h"
 #include "passes/graph/ControlFlow.h"
@@ -317,8 +318,8 @@ std::string ControlFlow::describeLoop(LoopCall &call) {
       return "it scans axes that are not known to be of one size; nearest supported: sizes of one "
              "name, or fixed with --shapes";
   }
-  call.isUnconditional = !loop || onnx::isAbsent(loop.getCond()) ||
-                         (known(loop.getCond()) == 1 && alwaysGoesOn(op));
+  call.isUnconditional =
+      !loop || onnx::isAbsent(loop.getCond()) || (known(loop.getCond()) == 1 && alwaysGoesOn(op));
   if (loop && !onnx::isAbsent(loop.getM()))
     call.count = loop.getM();
   for (unsigned i = call.carried; i < op->getNumResults(); ++i)
@@ -327,11 +328,11 @@ std::string ControlFlow::describeLoop(LoopCall &call) {
   if (!loop || call.parts.empty())
     return "";
   std::optional<int64_t> most = call.count ? known(call.count) : std::nullopt;
-  if (call.count && most.value_or(0) <= kMostParts)
+  if (call.count && most.value_or(0) <= onnx::kMostParts)
     return "";
   return "it collects a part in each trip, and nothing bounds how many; nearest supported: a trip "
          "count of at most " +
-         std::to_string(kMostParts);
+         std::to_string(onnx::kMostParts);
 }
 
 /// Gives a graph's arguments their values: the function's own, and the entries of what a Scan goes through.

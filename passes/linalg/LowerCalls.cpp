@@ -1,6 +1,7 @@
 // Calls of branches and bodies ==> rt.if and rt.loop on the tensors of the plan.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "dialects/onnx/shape/Calls.h"
 #include "passes/linalg/Families.h"
 #include "passes/linalg/Lowering.h"
 #include "passes/linalg/PackedTensors.h"
@@ -86,6 +87,12 @@ static LogicalResult lowerLoop(Operation *op, Lowering &l) {
   if (!l.absent(op, 0)) {
     FailureOr<OpFoldResult> number = l.shapes.host.number(op, 0);
     if (failed(number))
+      return failure();
+    if (op->getNumResults() > call.getCarried() &&
+        failed(l.plan.check(op, l.plan.less(*number, l.plan.index(onnx::kMostParts + 1)),
+                            "it collects a part in each of {0} trips; nearest supported: " +
+                                Twine(onnx::kMostParts) + " trips",
+                            *number)))
       return failure();
     count = l.plan.value(l.plan.atLeastZero(*number));
   }

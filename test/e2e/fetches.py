@@ -12,6 +12,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import artefact
 import harness
+import nested_graphs
 import reference
 
 FLOAT, I64 = TensorProto.FLOAT, numpy.int64
@@ -217,6 +218,11 @@ def refusals():
     n = g.count(g.add("ReduceMax", x, g.ints(1), keepdims=0))
     yield "differing", g.model(g.add("Add", g.add("Slice", x, g.ints(0), n, g.ints(0)), g.array(rows(3)))), \
         {"x": abs(rows(2))}, "cannot be broadcast"
+    g = nested_graphs.Graph()
+    x, n = g.input("x", FLOAT, [2]), g.input("n", TensorProto.INT64)
+    made = g.loop(n, "", [x], lambda b, _, v: ("", [b.add("Sin", v)], [v]))
+    yield "trips", g.model(*made), {"x": numpy.float32([1, 2]), "n": numpy.array(2**63 - 1)}, \
+        "it collects a part in each of 9223372036854775807 trips; nearest supported: 16777216 trips"
 
 
 def check(suite, name, made, feeds):
