@@ -258,6 +258,8 @@ static void populateHost(OpPassManager &passes, const PipelineOptions &) {
   // Before buffers are planned, because buffers with equal sizes share memory best when equal sizes
   // are one value. (That CSE makes one of all tensor.empty does no harm: each use is new memory.)
   functions.addPass(createCSEPass());
+  // Before buffers are planned, because there the order of host values and launches becomes the plan's.
+  functions.addPass(createHoistChecks());
   functions.addPass(createPlanBuffers());
   // Offsets and sizes in bytes are arithmetic again. Simplified only now: before, a canonicalizer
   // would take away casts of tensors, whose promises the plan checks.

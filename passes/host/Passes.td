@@ -57,6 +57,31 @@ def ReplaceCalls : Pass<"cameo-replace-calls", "::cameo::rt::VariantOp"> {
   let statistics = [Statistic<"inlined", "inlined", "functions that have become parts of the plan">];
 }
 
+def HoistChecks : Pass<"cameo-hoist-checks", "::mlir::func::FuncOp"> {
+  let summary = "check sizes as soon as they are known";
+  let description = [{
+    Moves each `rt.check`, and the arithmetic that it reads, behind the last fetch, launch or region that it depends
+    on. Kernels of a node may have gone into others by now, which are launched before the node's place: sizes that are
+    wrong must end the run before that.
+
+    ```mlir
+    %n = rt.fetch %a as i64 : tensor<1xi64> -> i64
+    %d = tensor.dim %x, %c0 : tensor<?xf32>
+    %ok = arith.cmpi eq, %d, %c8 : index
+    rt.check %ok, "sizes {0} and 8 cannot be broadcast" (%d : index)
+    ```
+    ==>
+    ```mlir
+    %d = tensor.dim %x, %c0 : tensor<?xf32>
+    %ok = arith.cmpi eq, %d, %c8 : index
+    rt.check %ok, "sizes {0} and 8 cannot be broadcast" (%d : index)
+    %n = rt.fetch %a as i64 : tensor<1xi64> -> i64
+    ```
+  }];
+  let dependentDialects = ["::cameo::rt::RtDialect"];
+  let statistics = [Statistic<"hoisted", "hoisted", "checks that are made before more of the run">];
+}
+
 def PlanBuffers : Pass<"cameo-plan-buffers", "::mlir::func::FuncOp"> {
   let summary = "plan memory: make a launch plan on buffers of an entry function on tensors";
   let description = [{
