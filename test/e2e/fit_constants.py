@@ -195,6 +195,32 @@ class FitTests:
         self.expect("unusable-named", "repeats differ: l2_copy_rows_64" in step.output
                     and "not believed" not in step.output, "", step)
 
+    def check_files(self):
+        """What rows of one file alone tell is not known to a fit that is shown the others, which then has it
+        where fits begin: at the table's constants, or at another architecture's."""
+        table, limits = model.read_target(TARGET)
+        truth = table.with_(**TRUE, conversion=3.0)
+        rows = made_up(truth, limits, seed=4)
+        for row in rows:
+            if row["key"].startswith("product-1024"):
+                row["work"]["step"]["conversions"] = 2000.0
+        times = model.Works([row["work"] for row in rows], limits).microseconds(truth)
+        paths = [self.suite.work / f"{name}.json" for name in ("plain", "converted")]
+        for path, is_converted in zip(paths, (False, True)):
+            path.write_text(json.dumps({"cameo_tuning": 1, "target": TARGET, "results": [
+                row | {"us": time} for row, time in zip(rows, times)
+                if row["key"].startswith("product-1024") == is_converted]}))
+        found = {}
+        for start in ("sm_90a", "sm_80"):
+            step = harness.run([sys.executable, harness.SOURCE / "tools" / "gpupack" / "fit.py", f"--start={start}",
+                                *(f"--tuning={path}" for path in paths)], SECONDS)
+            _, _, by_file = step.output.partition("median error by file")
+            found[start] = {name: tuple(map(float, numbers)) for name, *numbers in re.findall(
+                r"^(plain|converted)\.json +\d+ +[\d.]+ % +([\d.]+) % +([\d.]+) %$", by_file, re.MULTILINE)}
+            (after, left), (_, plain) = (found[start].get(name, (100, 0)) for name in ("converted", "plain"))
+            self.expect(f"files-{start}", after < 3 and left > 3 * plain > 0, step.output, step)
+        self.expect("files-start", found["sm_80"]["converted"][1] > found["sm_90a"]["converted"][1] + 5, str(found))
+
     def check_works(self):
         """Works that rows do not have any more are taken from the program; a parameter that is held is the
         machine's."""
@@ -245,6 +271,7 @@ def main():
     tests.check_formula()
     tests.check_recovery()
     tests.check_outliers()
+    tests.check_files()
     tests.check_works()
     tests.check_refusals()
     return tests.suite.close()

@@ -15,7 +15,9 @@ writes with the model and the options that the times are of (--works=PROGRAM.mli
 
 Fits the constants to the times, each within what the machine's own constant leaves open, and prints the
 table's row, and how far estimates are from times by family: before, after, and of groups of equal dispatches
-that the fit was not shown.
+that the fit was not shown. Of several files it also prints how far they are for each by a fit that was shown
+the others alone. Fits begin at the table's constants, which an earlier fit may have made of the same
+times: --start=sm_80 begins at what is assumed of that architecture instead.
 """
 # SPDX-License-Identifier: Apache-2.0
 import argparse
@@ -103,6 +105,7 @@ class Rows:
         self.times = numpy.array([row["us"] for row in results])
         self.keys = numpy.array([row["key"] for row in results])
         self.families = numpy.array([row["family"] for row in results])
+        self.files = numpy.array([row["file"] for row in results])
 
     def errors(self, constants):
         """log(estimate / time)"""
@@ -195,13 +198,13 @@ def fitted(rows, constants, wanted, used):
         refused.append(source)
 
 
-def held_out(rows, constants, wanted):
-    """log(estimate / time) of each row, by a fit that was not shown its group of equal dispatches."""
-    groups = sorted(set(rows.keys))
-    folds = min(FOLDS, len(groups))
+def held_out(rows, constants, wanted, labels, most=FOLDS):
+    """log(estimate / time) of each row, by a fit that was shown no row of its label; `most` fits."""
+    groups = sorted(set(labels))
+    folds = min(most, len(groups))
     errors = numpy.full(rows.times.size, numpy.nan)
     for fold in range(folds if folds > 1 else 0):
-        out = numpy.isin(rows.keys, groups[fold::folds])
+        out = numpy.isin(labels, groups[fold::folds])
         found = Fit(rows, constants, wanted, ~out)
         errors[out] = rows.errors(found.with_(found.run()[0]))[out]
     return errors
@@ -239,7 +242,7 @@ def read_tuning(paths, target, works):
             if why:
                 refused[why] = refused.get(why, 0) + 1
             else:
-                results[row["key"], row["schedule"]] = row
+                results[row["key"], row["schedule"]] = row | {"file": path.name}
     return list(results.values()), target, refused
 
 
@@ -276,12 +279,13 @@ def percent(errors):
     return f"{100 * (numpy.exp(numpy.median(numpy.abs(errors))) - 1):8.1f} %" if len(errors) else f"{'-':>10}"
 
 
-def say_errors(rows, before, after, out):
-    print(f"\n{'median error':24}{'rows':>8}{'before':>10}{'after':>10}{'left out':>10}")
-    for family in [*sorted(set(rows.families)), "all"]:
-        own = (rows.families == family) if family != "all" else numpy.full(rows.times.size, True)
+def say_errors(title, labels, before, after, out):
+    width = max(map(len, [title, *labels]))
+    print(f"\n{title:{width}}{'rows':>8}{'before':>10}{'after':>10}{'left out':>10}")
+    for label in [*sorted(set(labels)), "all"]:
+        own = (labels == label) if label != "all" else numpy.full(labels.size, True)
         left = out[own]
-        print(f"{family:24}{own.sum():8}{percent(before[own])}{percent(after[own])}"
+        print(f"{label:{width}}{own.sum():8}{percent(before[own])}{percent(after[own])}"
               f"{percent(left[~numpy.isnan(left)])}")
 
 
@@ -311,6 +315,8 @@ def main():
     parser.add_argument("--works", type=Path, action="append", default=[], metavar="FILE")
     parser.add_argument("--hold", action="append", default=[], choices=BOUNDS, metavar="NAME",
                         help="a parameter that is the machine's constant, else the table's")
+    parser.add_argument("--start", default="", metavar="ARCH",
+                        help="the architecture at whose constants fits begin (the times')")
     parser.add_argument("--target", default="", help="refuse times of another one")
     options = parser.parse_args()
     try:
@@ -319,6 +325,7 @@ def main():
             works |= model.works_noted(path.read_text())
         results, target, refused = read_tuning(options.tuning, options.target, works)
         constants, limits = model.read_target(target)
+        begin = constants.with_(**model.timings(options.start)) if options.start else constants
     except ValueError as error:
         parser.error(str(error))
     if not results:
@@ -338,14 +345,17 @@ def main():
         print(f"warning: the estimates of {differ.sum()} rows are not what the tables here give: they were "
               "made with other constants")
     before = numpy.log(given / rows.times)
-    start = started(rows, constants, machine)
+    start = started(rows, begin, machine)
     wanted, start = parameters(start, machine, model.sync_rate(target), options.hold)
     used = numpy.full(rows.times.size, True)
     found, wanted, mistrusted = fitted(rows, start, wanted, used)
     for name in mistrusted:
         print(f"the machine's {name} is not believed: times of kernels contradict it")
     after = rows.errors(found)
-    say_errors(rows, before, after, held_out(rows, start, wanted))
+    say_errors("median error", rows.families, before, after, held_out(rows, start, wanted, rows.keys))
+    if (files := len(set(rows.files))) > 1:
+        say_errors("median error by file", rows.files, before, after,
+                   held_out(rows, start, wanted, rows.files, files))
     for words, estimates in (("before", given), ("after", numpy.exp(after) * rows.times)):
         good, count = good_choices(rows, estimates)
         if count:

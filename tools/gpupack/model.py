@@ -93,12 +93,19 @@ def sync_rate(target, source=SOURCE):
     return int(rates[3]) * int(rates[7]) / 3
 
 
+def timings(target, source=SOURCE):
+    """Constants of the target's architecture, by name."""
+    number, text = str(capability(target, source)), (source / "runtime" / "boards.h").read_text()
+    row = next(row for row in table(text, "cameoTimings", "boards.h") if row[0] == number)
+    names = [member.name for member in dataclasses.fields(Constants)]
+    return dict(zip(names, map(float, row[1:])))
+
+
 def read_target(target, source=SOURCE):
     """(Constants, Limits) of e.g. "sm_90a:h200", and of its first board where none is named."""
     text = (source / "runtime" / "boards.h").read_text()
     limits, number = architecture(target, source), str(capability(target, source))
     board = target.partition(":")[2]
-    timing = next(row for row in table(text, "cameoTimings", "boards.h") if row[0] == number)
     chosen = next((row for row in table(text, "cameoBoards", "boards.h") if row[1] == number and
                    (not board or row[0] == board or row[0].startswith(board + "-"))), None)
     if chosen is None:
@@ -107,7 +114,7 @@ def read_target(target, source=SOURCE):
     def size(word):
         return int(word.split(" ")[0]) * (1024 if "KiB" in word else 1)
     has_copies = limits[14] == "true"
-    return Constants(*map(float, timing[1:]), *map(float, chosen[2:6])), Limits(
+    return Constants(*timings(target, source).values(), *map(float, chosen[2:6])), Limits(
         size(limits[6]), size(limits[7]), *(int(limits[i]) for i in (8, 9, 10, 11, 13)),
         1024 if has_copies else 0)
 
