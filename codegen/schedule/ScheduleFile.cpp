@@ -9,6 +9,7 @@
 #include "dialects/rt/Rt.h"
 
 #include "mlir/AsmParser/AsmParser.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -166,6 +167,14 @@ const ScheduleFile::Entry *ScheduleFile::find(StringRef target, DispatchKey key)
   return entry == entries.end() ? nullptr : &entry->second;
 }
 
+/// A number that values are scaled by. No schedule goes by it, and scales of quantised values are of
+/// a layer and a calibration; infinities, zeros and other whole numbers may be what a class looks for.
+static bool isFraction(Operation *op) {
+  auto constant = dyn_cast<arith::ConstantOp>(op);
+  auto number = constant ? dyn_cast<FloatAttr>(constant.getValue()) : FloatAttr();
+  return number && number.getValue().isFinite() && !number.getValue().isInteger();
+}
+
 /// The key of the dispatch with its constants in the orders that they had.
 static DispatchKey unpackedKey(kernel::DispatchOp op, const Packing &packing,
                                DispatchHasher &hasher) {
@@ -184,7 +193,7 @@ static DispatchKey unpackedKey(kernel::DispatchOp op, const Packing &packing,
     constants.push_back(get);
   }
   permuteDispatch(former, inputs, results);
-  DispatchKey key = hasher.key(former);
+  DispatchKey key = hasher.key(former, isFraction);
   former.erase();
   for (Operation *constant : constants)
     constant->erase();
@@ -197,7 +206,7 @@ DispatchKey scheduleKey(kernel::DispatchOp op, DispatchHasher &hasher) {
     if (isPackable(op, input))
       packable += " " + std::to_string(input);
   std::optional<Packing> packed = packingOf(op, op->getAttr(kPackedAttr));
-  DispatchKey key = packed ? unpackedKey(op, *packed, hasher) : hasher.key(op);
+  DispatchKey key = packed ? unpackedKey(op, *packed, hasher) : hasher.key(op, isFraction);
   return packable.empty() ? key : extend(key, packable);
 }
 

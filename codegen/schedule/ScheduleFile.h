@@ -64,7 +64,8 @@ private:
 };
 
 /// The key of a dispatch as it was before constants were packed, and of which of them can be: so it
-/// is the same before and after schedules are assigned.
+/// is the same before and after schedules are assigned. Fractions in its body do not count, so that
+/// layers that differ in their scales have one schedule, which another calibration keeps.
 DispatchKey scheduleKey(kernel::DispatchOp op, DispatchHasher &hasher);
 
 /// The file's text for all variants of a module at stage `scheduled`; an error where equal
