@@ -77,13 +77,15 @@ void addCopy(BlockWork &step, const MmaTile &tile, const MmaWork &work, const Mm
       !llvm::isPowerOf2_64(tile.threads()))
     step.places += writes;
   // Warps' fragments: f32 is rounded, and loaded one by one where ldmatrix cannot turn it; bytes
-  // are put beside their neighbours.
+  // are put beside their neighbours, four at a time. Both are integer instructions, which take two
+  // slots each: multiprocessors have half as many lanes for them (CUDA C++ Programming Guide,
+  // "Arithmetic Instructions").
   double fragments = double(lines * readers * tile.depth) / 32;
   if (work.bytes == 4)
     step.conversions +=
         (work.async && !copy.isRounded ? 2 : 0) * fragments + (copy.isAcross ? fragments : 0);
   if (work.bytes == 1 && copy.isAcross)
-    step.conversions += fragments / 4;
+    step.conversions += 2 * fragments / 4;
 }
 
 /// What a block does in a step of depth.
