@@ -73,7 +73,7 @@ static std::optional<SmallVector<int64_t>> sizesOfPlaces(Expander &e, int64_t de
   return count > 0 && count <= kMostPlaces ? std::optional(sizes) : std::nullopt;
 }
 
-/// True of booleans, of which no operator makes a sum or the like.
+/// True of booleans, of which no operator of two tensors makes a sum or the like.
 static bool isReducedBoolean(Expander &e) {
   return e.elementType(0).isInteger(1) && e.text("reduction", "none") != "none";
 }

@@ -160,10 +160,20 @@ private:
                                Value more =
                                    widen(b, loc, update(b, loc, packed, at), type, compute);
                                Value sofar = widen(b, loc, carried[0], type, compute);
-                               Value next = combine(b, loc, *updates.combine, compute, sofar, more);
+                               Value next = combine(b, loc, compute, sofar, more);
                                b.create<scf::YieldOp>(loc, widen(b, loc, next, compute, type));
                              });
     return loop.getResult(0);
+  }
+
+  /// Of booleans one that is true makes a sum or a maximum true, and one that is false a product or a
+  /// minimum false.
+  Value combine(OpBuilder &b, Location loc, Type compute, Value sofar, Value more) {
+    if (!type.isInteger(1))
+      return cameo::combine(b, loc, *updates.combine, compute, sofar, more);
+    bool isAny = *updates.combine == Combine::Add || *updates.combine == Combine::Max;
+    return isAny ? b.create<arith::OrIOp>(loc, sofar, more).getResult()
+                 : b.create<arith::AndIOp>(loc, sofar, more).getResult();
   }
 
   Lowering &l;
@@ -317,10 +327,9 @@ LogicalResult lowerTensorScatter(Operation *op, Lowering &l) {
 void registerScatterOperators(LoweringRows &rows) {
   rows.add<onnx::ScatterNDOp>(
       {lowerScatterND, "last size of indices known at compile time; indices read at run time are "
-                       "moved into range, not reported; reductions of booleans"});
-  rows.add<onnx::ScatterElementsOp>({lowerScatterElements,
-                                     "indices read at run time are moved into range, not reported; "
-                                     "reductions of booleans"});
+                       "moved into range, not reported"});
+  rows.add<onnx::ScatterElementsOp>(
+      {lowerScatterElements, "indices read at run time are moved into range, not reported"});
   rows.add<onnx::TensorScatterOp>(
       {lowerTensorScatter, "updates beyond the cache are left out, not reported"});
 }

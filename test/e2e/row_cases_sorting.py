@@ -34,6 +34,8 @@ def scatter_nd(name, version):
                    {"reduction": reduction})
         yield Case(reduction, [normal(6, 2), places(6, 30, 1), normal(30, 2)], {"reduction": reduction})
         yield Case(f"elements-{reduction}", [normal(7), places(7, 30, 1), normal(30)], {"reduction": reduction})
+        yield Case(f"booleans-{reduction}", [whole(0, 2, 9, 2, dtype=BOOL), places(9, 12, 1), whole(0, 2, 12, 2, dtype=BOOL)],
+                   {"reduction": reduction})
 
 
 @operator("ScatterElements")
@@ -51,6 +53,8 @@ def scatter_elements(name, version):
         yield Case(f"fixed-{reduction}", [normal(1, 5), fixed([1, 1, 3, 1]), normal(1, 4)],
                    {"axis": 1, "reduction": reduction})
         yield Case(reduction, [normal(2, 5), places(5, 2, 20), normal(2, 20)], {"axis": 1, "reduction": reduction})
+        yield Case(f"booleans-{reduction}", [whole(0, 2, 4, 9, dtype=BOOL), places(9, 4, 12), whole(0, 2, 4, 12, dtype=BOOL)],
+                   {"axis": 1, "reduction": reduction})
 
 
 @operator("TensorScatter")

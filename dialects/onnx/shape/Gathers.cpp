@@ -184,11 +184,8 @@ static FailureOr<Sizes> inferGatherND(Shapes &shapes, Operation *op) {
 //===-- Scatter* ------------------------------------------------------------------------------===//
 
 /// Refuses or checks how many places there are, and how many updates: their numbers are sorted as such of 32 bits.
-static LogicalResult checkUpdates(SizeBuilder &s, Operation *op, StringRef reduction,
-                                  OpFoldResult places, OpFoldResult count) {
-  if (reduction != "none" && elementType(op->getOperand(0)).isInteger(1))
-    return s.refuse(op, "reduction '" + reduction +
-                            "' of booleans; nearest supported: the same of uint8, between Casts");
+static LogicalResult checkUpdates(SizeBuilder &s, Operation *op, OpFoldResult places,
+                                  OpFoldResult count) {
   OpFoldResult most = s.index(std::numeric_limits<int32_t>::max());
   for (auto [noun, number] : {std::pair("places", places), std::pair("updates", count)})
     if (failed(s.check(op, s.equal(s.less(most, number), s.index(0)),
@@ -216,7 +213,7 @@ static FailureOr<Sizes> inferScatterElements(Shapes &shapes, Operation *op) {
   FailureOr<int64_t> axis = normalizedAxis(s, op, scatter.getAxis(), data.size());
   if (failed(axis) || failed(checkIndexSizes(s, op, data, indices, *axis)) ||
       failed(checkSameSizes(s, op, shapes.of(op, 2), indices)) ||
-      failed(checkUpdates(s, op, scatter.getReduction(), s.product(data), s.product(indices))) ||
+      failed(checkUpdates(s, op, s.product(data), s.product(indices))) ||
       failed(checkIndices(shapes, op, data[*axis], indices)))
     return failure();
   return data;
@@ -238,7 +235,7 @@ static FailureOr<Sizes> inferScatterND(Shapes &shapes, Operation *op) {
   wanted.append(data.begin() + *depth, data.end());
   OpFoldResult places = s.product(ArrayRef(data).take_front(*depth));
   if (failed(checkSameSizes(s, op, shapes.of(op, 2), wanted)) ||
-      failed(checkUpdates(s, op, cast<ScatterNDOp>(op).getReduction(), places, s.product(lists))))
+      failed(checkUpdates(s, op, places, s.product(lists))))
     return failure();
   for (int64_t i = 0; i < *depth; ++i)
     if (failed(checkIndices(shapes, op, data[i], lists, i, *depth)))

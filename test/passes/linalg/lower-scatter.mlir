@@ -82,6 +82,20 @@ func.func @rows(%x: tensor<4x8xf16>, %i: tensor<5x1xi64>, %u: tensor<5x8xf16>) -
 
 // -----
 
+// Booleans are summed up as whether one of them holds.
+// CHECK-LABEL: func @booleans
+// CHECK: kernel.sort
+// CHECK: arith.ori
+// CHECK: kernel.sort
+// CHECK: arith.andi
+func.func @booleans(%x: tensor<3xi1>, %i: tensor<2x1xi64>, %u: tensor<2xi1>) -> (tensor<3xi1>, tensor<3xi1>) {
+  %y = onnx.ScatterND(%x, %i, %u) {reduction = "add"} : (tensor<3xi1>, tensor<2x1xi64>, tensor<2xi1>) -> tensor<3xi1>
+  %z = onnx.ScatterND(%y, %i, %u) {reduction = "min"} : (tensor<3xi1>, tensor<2x1xi64>, tensor<2xi1>) -> tensor<3xi1>
+  return %y, %z : tensor<3xi1>, tensor<3xi1>
+}
+
+// -----
+
 // 5000 updates are four runs, merged twice.
 // CHECK-LABEL: func @many
 // CHECK: kernel.sort %{{.*}} {axis = 2 : i64, most = 1250 : i64} : tensor<1x4x1250xi64>
@@ -148,15 +162,6 @@ func.func @open_depth(%x: tensor<3x4xf32>, %i: tensor<2x?xi64>, %u: tensor<2xf32
   // expected-note @below {{the last size of indices is known only at run time; nearest supported: a fixed last size}}
   %y = onnx.ScatterND(%x, %i, %u) : (tensor<3x4xf32>, tensor<2x?xi64>, tensor<2xf32>) -> tensor<3x4xf32>
   return %y : tensor<3x4xf32>
-}
-
-// -----
-
-// expected-error @below {{unsupported: 1 node cannot be compiled}}
-func.func @booleans(%x: tensor<3xi1>, %i: tensor<2x1xi64>, %u: tensor<2xi1>) -> tensor<3xi1> {
-  // expected-note @below {{reduction 'add' of booleans; nearest supported: the same of uint8, between Casts}}
-  %y = onnx.ScatterND(%x, %i, %u) {reduction = "add"} : (tensor<3xi1>, tensor<2x1xi64>, tensor<2xi1>) -> tensor<3xi1>
-  return %y : tensor<3xi1>
 }
 
 // -----
