@@ -25,6 +25,10 @@ bool isHalf(Operation *op) {
   return type && (type.isF16() || type.isBF16());
 }
 bool always(Operation *) { return true; }
+bool isScalar(Operation *op) {
+  auto type = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
+  return type && type.getRank() == 0;
+}
 
 bool has(Operation *op, StringRef attribute, StringRef value) {
   auto text = op->getAttrOfType<StringAttr>(attribute);
@@ -209,6 +213,8 @@ constexpr Difference differences[] = {
      "indices out of range are moved into it, not reported", kOpen},
     {of<ScatterElementsOp, ScatterNDOp, MaxUnpoolOp>, givenAtRunTime,
      "indices out of range are moved into it, not reported", kOpen},
+    {of<NonZeroOp>, isScalar, "places of a scalar have no coordinate, and the result no row",
+     kOpen},
     {of<ReverseSequenceOp>, givenAtRunTime, "lengths out of range are moved into it, not reported",
      kOpen},
     {of<GRUOp, LSTMOp, RNNOp>, hasLengths, "a row of length 0 keeps its initial state", kOpen},

@@ -113,8 +113,8 @@ static LogicalResult foldNonZero(Fold &fold) {
         found.push_back(i);
   });
   auto count = static_cast<int64_t>(found.size());
-  // The text wants no row at all of a scalar, and ONNX Runtime writes one.
-  if (!isRead || rank == 0 || !fold.count({rank, count}))
+  // Of a scalar there is no row at all, as the text has it.
+  if (!isRead || !fold.count({rank, count}))
     return failure();
   std::vector<int64_t> indices(rank * count);
   for (auto [number, place] : llvm::enumerate(found))

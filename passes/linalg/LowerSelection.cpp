@@ -111,6 +111,8 @@ static LogicalResult lowerNonZero(Operation *op, Lowering &l) {
           Value isThis = math.compare(arith::CmpIPredicate::eq, at[0], b.getIndexAttr(dim));
           found = found ? math.select(isThis, number, found) : number;
         }
+        if (!found) // of a scalar, whose places have no dimension: nothing is computed
+          found = place;
         return fromIndex(b, loc, found, i64);
       });
   l.define(op, 0, result, *sizes, i64);
@@ -309,7 +311,7 @@ static LogicalResult lowerUnique(Operation *op, Lowering &l) {
 
 void registerSelectionOperators(LoweringRows &rows) {
   rows.add<onnx::TopKOp>({lowerTopK});
-  rows.add<onnx::NonZeroOp>({lowerNonZero, "scalars"});
+  rows.add<onnx::NonZeroOp>({lowerNonZero});
   rows.add<onnx::CompressOp>({lowerCompress});
   registerSuppression(rows);
   rows.add<onnx::UniqueOp>({lowerUnique, "slices of more than 64 elements"});

@@ -254,6 +254,8 @@ def cases():
                      [floats(1, 2, 3, 4), ints(4, -5)], [floats(4, 1)], fixed=False)
     yield Difference("ScatterElements, ScatterND, MaxUnpool out of range at run time", "ScatterElements",
                      [floats(1, 2, 3), ints(3, -4), floats(5, 6)], [floats(6, 2, 5)], fixed=False)
+    yield Difference("NonZero of a scalar", "NonZero", [numpy.array(2, F32)], [numpy.zeros((0, 1), I64)])
+    yield Difference("NonZero of a scalar", "NonZero", [numpy.array(2, F32)], [numpy.zeros((0, 1), I64)], fixed=False)
     yield Difference("Bernoulli", "Bernoulli", [floats(0, 1, 1, 0)], "reference")
     yield Difference("MaxUnpool with an `output_shape` larger than its windows make", "MaxUnpool",
                      [floats(1, 2, 3, 4, shape=[1, 1, 2, 2]), ints(5, 7, 13, 15).reshape(1, 1, 2, 2), ints(1, 1, 5, 5)],

@@ -49,9 +49,6 @@ static FailureOr<SmallVector<Sizes>> inferTopK(Shapes &shapes, Operation *op) {
 static FailureOr<Sizes> inferNonZero(Shapes &shapes, Operation *op) {
   SizeBuilder &s = shapes.sizes;
   Sizes x = shapes.of(op, 0);
-  if (x.empty())
-    return s.refuse(op, "the input has rank 0, of which ONNX and ONNX Runtime make different "
-                        "shapes; nearest supported: rank 1 or more");
   OpFoldResult all = s.product(x);
   if (failed(checkLength(s, op, all)))
     return failure();

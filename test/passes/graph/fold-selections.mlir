@@ -37,9 +37,10 @@ func.func @NonZero() -> tensor<2x?xi64> {
 
 // -----
 
-// A scalar has no dimension to count along.
+// A scalar has no dimension to count along: there is a place, of no coordinates.
 // CHECK-LABEL: func @NonZeroOfScalar
-// CHECK: onnx.NonZero
+// CHECK: dense<> : tensor<0x1xi64>
+// CHECK-NOT: onnx.NonZero
 func.func @NonZeroOfScalar() -> tensor<*xi64> {
   %x = onnx.Constant() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
   %0 = onnx.NonZero(%x) : (tensor<i32>) -> tensor<*xi64>
