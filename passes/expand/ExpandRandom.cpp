@@ -183,10 +183,16 @@ static LogicalResult expandDropout(Expander &e) {
   if (type.isF64())
     inner = type;
   Value ratio = hasRatio ? e.cast(e.operand(1), inner) : e.scalar(0.5, inner);
-  if (std::optional<double> known = hasRatio ? knownNumber(e, 1) : std::nullopt;
-      known && !(*known >= 0 && *known < 1))
+  std::optional<double> known = hasRatio ? knownNumber(e, 1) : 0.5;
+  if (known && !(*known >= 0 && *known < 1))
     return e.refuse("ratio is not 0 or more and less than 1");
   Value data = e.operand(0);
+  if (!known) {
+    // One that the host knows in a run is checked by the operator itself, another one moved into range: from 1 on all
+    // are dropped as it is.
+    data = e.emit("Dropout", {data, e.operand(1)});
+    ratio = e.emit("Max", {ratio, e.scalar(0, inner)});
+  }
   Value isDropped = e.draw("below", e.emit("Shape", {data}), ratio, bit);
   Value one = e.scalar(1, inner);
   Value scale = e.emit("Div", {one, e.emit("Sub", {one, ratio})});

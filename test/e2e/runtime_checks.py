@@ -408,6 +408,9 @@ def cases():
                 {"num_outputs": 3}, outputs=3)
     yield Check("dropout-ratio", "Dropout", [tensor("N"), tensor()], [[3], Values(0.25)],
                 [([[3], Values(1.0)], "ratio is not 0 or more and less than 1")])
+    yield Check("dropout-training-ratio", "Dropout", [tensor("N"), tensor(), tensor(dtype=bool)],
+                [[3], Values(0.0), Values(True)],
+                [([[3], Values(1.0), Values(True)], "ratio is not 0 or more and less than 1")])
     # No names of sizes: each is a size of its own.
     for name in ("?", "", "-1", "None"):
         yield Check(f"nameless-{name or 'empty'}", "Add", [tensor(name, 4), tensor(name, 4)],

@@ -75,6 +75,20 @@ func.func @dropout(%x: tensor<3xf32>, %t: tensor<i1>) -> (tensor<3xf32>, tensor<
 
 // -----
 
+// A ratio that only a run knows is checked by what the operator is in inference, and is moved into its range.
+// CHECK-LABEL: func @open_ratio(
+// CHECK: %[[CHECKED:.*]], %{{.*}} = onnx.Dropout(%arg0, %arg1)
+// CHECK: %[[RATIO:.*]] = onnx.Max(%arg1, %{{.*}})
+// CHECK: onnx.Draw(%{{.*}}, %{{.*}}, %[[RATIO]])
+// CHECK: onnx.Mul(%[[CHECKED]],
+func.func @open_ratio(%x: tensor<3xf32>, %r: tensor<f32>) -> tensor<3xf32> {
+  %yes = onnx.Constant() {value = dense<true> : tensor<i1>} : () -> tensor<i1>
+  %y, %mask = onnx.Dropout(%x, %r, %yes) : (tensor<3xf32>, tensor<f32>, tensor<i1>) -> (tensor<3xf32>, none)
+  return %y : tensor<3xf32>
+}
+
+// -----
+
 // Each trip has a state of its own, and a trip of a loop in it one of that.
 // CHECK-LABEL: func @loops(
 // CHECK: %[[STATE:.*]] = onnx.RandomState()
