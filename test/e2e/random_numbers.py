@@ -479,10 +479,11 @@ def check_refusals(checks):
             ("refused-half", [node("RandomUniform", [], "y", shape=[2], low=70000.0, high=80000.0, dtype=HALF)], [],
              "its type has no number"),
             ("refused-rank", [node("Multinomial", ["x"], "y")], three, "rank"),
+            ("refused-classes", [node("Multinomial", ["x"], "y")], [("x", FLOAT, [2, 0])], "its input has no classes to choose from"),
             ("refused-ratio", [node("Dropout", ["x", "r", "t"], "y")], three, "ratio is not 0 or more")):
         if not checks.wanted(case):
             continue
-        kind = HALF if case == "refused-half" else INT32 if case == "refused-rank" else FLOAT
+        kind = HALF if case == "refused-half" else INT32 if nodes[0].op_type == "Multinomial" else FLOAT
         made = model(nodes, [("y", kind, None)], inputs,
                      {"r": numpy.array(1.5, numpy.float32), "t": numpy.array(True)} if case == "refused-ratio" else {})
         artefact.check_refusal(checks.suite, case, made, text)

@@ -140,11 +140,14 @@ func.func @scan(%s: tensor<4xf32>, %x: tensor<3x4xf32>) -> tensor<3x4xf32> {
 // CHECK: onnx.RandomUniform() {{{.*}}onnx.unexpanded = "its numbers are from 1 to 0; low must not be above high, and their difference a float"
 // CHECK: onnx.RandomUniform() {{{.*}}onnx.unexpanded = "its type has no number from 70000 up to but without 80000"
 // CHECK: onnx.Dropout({{.*}}onnx.unexpanded = "ratio is not 0 or more and less than 1"
-func.func @refused(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf16>, tensor<2xf32>) {
+// CHECK: onnx.Multinomial({{.*}}onnx.unexpanded = "its input has no classes to choose from"
+func.func @refused(%x: tensor<2xf32>, %none: tensor<2x0xf32>)
+    -> (tensor<2xf32>, tensor<2xf16>, tensor<2xf32>, tensor<2x1xi32>) {
   %yes = onnx.Constant() {value = dense<true> : tensor<i1>} : () -> tensor<i1>
   %all = onnx.Constant() {value = dense<1.0> : tensor<f32>} : () -> tensor<f32>
   %0 = onnx.RandomUniform() {shape = array<i64: 2>, low = 1.0 : f32, high = 0.0 : f32} : () -> tensor<2xf32>
   %1 = onnx.RandomUniform() {shape = array<i64: 2>, dtype = 10 : i64, low = 7.0e4 : f32, high = 8.0e4 : f32} : () -> tensor<2xf16>
   %2, %3 = onnx.Dropout(%x, %all, %yes) : (tensor<2xf32>, tensor<f32>, tensor<i1>) -> (tensor<2xf32>, none)
-  return %0, %1, %2 : tensor<2xf32>, tensor<2xf16>, tensor<2xf32>
+  %4 = onnx.Multinomial(%none) : (tensor<2x0xf32>) -> tensor<2x1xi32>
+  return %0, %1, %2, %4 : tensor<2xf32>, tensor<2xf16>, tensor<2xf32>, tensor<2x1xi32>
 }
