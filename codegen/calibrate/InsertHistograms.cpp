@@ -116,8 +116,8 @@ private:
     Value one = index(1);
     return b
         .create<rt::LaunchOp>(loc, TypeRange{wordsType()}, symbol, ValueRange{blocks, one, one},
-                              shared, operands, b.getDenseI64ArrayAttr({written}), Value(), Value(),
-                              SymbolRefAttr(), rt::EstimateAttr())
+                              shared, Value(), operands, b.getDenseI64ArrayAttr({written}), Value(),
+                              Value(), SymbolRefAttr(), rt::EstimateAttr())
         .getResult(0);
   }
 

@@ -106,6 +106,7 @@ Value planSize(OpBuilder &host, kernel::DispatchOp op, Value tensor, int64_t dim
 void KernelEmitter::begin(kernel::DispatchOp op, bool mayBeInChunks) {
   isFar = false;
   finished = {};
+  repeated = {};
   chunks = !mayBeInChunks || fitsIn32Bits(op, bound) ? std::nullopt : chunksOf(op, bound);
 }
 
@@ -319,6 +320,8 @@ gpu::GPUFuncOp KernelEmitter::write(kernel::DispatchOp op, StringRef name, int64
     types.push_back(position < operands.tensors
                         ? globalMemory(cast<RankedTensorType>(operand.getType()).getElementType())
                         : operand.getType());
+  if (form.times)
+    types.push_back(outer.getIndexType());
   OpBuilder inside = OpBuilder::atBlockBegin(module.getBody());
   auto function = inside.create<gpu::GPUFuncOp>(loc, name, outer.getFunctionType(types, {}));
   function->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), outer.getUnitAttr());
@@ -333,6 +336,8 @@ gpu::GPUFuncOp KernelEmitter::write(kernel::DispatchOp op, StringRef name, int64
   KernelWriter kernel(op, OpBuilder::atBlockBegin(&entry));
   kernel.function = function;
   kernel.isFar = form.isFar;
+  if (form.times)
+    kernel.launchNumber = entry.getArguments().back();
   for (auto [i, target] : llvm::enumerate(operands.targets)) {
     if (i < operands.tensors) {
       kernel.memories[target] = entry.getArgument(i);
@@ -390,6 +395,10 @@ KernelEmitter::launch(kernel::DispatchOp op, StringRef part, int64_t threads, Va
   MLIRContext *context = op.getContext();
   OpBuilder host(op);
   Location loc = op.getLoc();
+  if (repeated.times) {
+    form.times = repeated.times;
+    form.workspace = repeated.workspace;
+  }
   Operands operands = operandsOf(op, outputs, destinations, form);
 
   std::string more = llvm::formatv("{0}{1}|{2:x}", part, form.suffix,
@@ -424,20 +433,23 @@ KernelEmitter::launch(kernel::DispatchOp op, StringRef part, int64_t threads, Va
   Value shared;
   if (auto bytes = function->getAttrOfType<IntegerAttr>(kDynamicSharedAttribute))
     shared = host.create<arith::ConstantIndexOp>(loc, bytes.getInt());
-  auto launched = host.create<rt::LaunchOp>(loc, resultTypes, symbol, grid, shared, operands.values,
-                                            host.getDenseI64ArrayAttr(operands.written), Value(),
-                                            Value(), finished, estimate);
+  auto launched = host.create<rt::LaunchOp>(
+      loc, resultTypes, symbol, grid, shared, form.times, operands.values,
+      host.getDenseI64ArrayAttr(operands.written), Value(), Value(), finished, estimate);
   if (!inPlace.empty())
     launched->setAttr(rt::kInPlaceAttr, host.getDenseI64ArrayAttr(inPlace));
   OpBuilder before(launched);
   SmallVector<Described> described;
   for (int64_t output : outputs)
     described.push_back({op.getBodyBlock()->getTerminator()->getOperand(output)});
-  if (form.workspace)
+  if (form.described)
     described.push_back({form.described, form.parts});
   annotateCost(before, launched, op, described,
                [&](Value tensor, int64_t dim) { return planSize(before, op, tensor, dim); });
-  return SmallVector<Value>(launched.getResults());
+  SmallVector<Value> results(launched.getResults());
+  if (form.times && form.workspace)
+    results.pop_back(); // nobody reads it behind the last launch
+  return results;
 }
 
 void KernelEmitter::nameNodes() {

@@ -46,6 +46,11 @@ public:
   /// From now on launches of the dispatch finish the kernel that computed `parts` (launchParts).
   void finish(mlir::Value parts);
 
+  /// From now on each launch of the dispatch is made `times` times, one after another. The kernel has the
+  /// number of the launch, and what `workspace`, an empty tensor, holds from one to the next: it is
+  /// the key to its memory in the kernel.
+  void repeat(mlir::Value times, mlir::Value workspace) { repeated = {times, workspace}; }
+
   /// Whether kernels of the dispatch, as things are, would have to be of two kinds: with 32-bit
   /// indices, and with 64-bit ones for large tensors.
   bool needsTwo(kernel::DispatchOp op) const {
@@ -88,6 +93,7 @@ private:
     /// What is written in place of destinations, and parts of what value; null: destinations.
     mlir::Value workspace = {}, described = {};
     int64_t parts = 1;
+    mlir::Value times = {}; // null: it is launched once
   };
   /// The same in a form, writing `destinations` in place of the dispatch's.
   mlir::FailureOr<llvm::SmallVector<mlir::Value>>
@@ -125,7 +131,10 @@ private:
   std::optional<Chunks> chunks; // of the dispatch that is launched
   bool isFar = false;           // its kernels are
   mlir::SymbolRefAttr finished; // see LaunchOp; null: none
-  rt::EstimateAttr estimate;    // the same
+  struct {
+    mlir::Value times, workspace;
+  } repeated;                // null: nothing is
+  rt::EstimateAttr estimate; // the same
   DispatchHasher hasher;
   std::map<DispatchKey, Known> known;
   unsigned count = 0;

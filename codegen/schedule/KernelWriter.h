@@ -168,8 +168,9 @@ public:
   mlir::Value blockId(mlir::gpu::Dimension dim = mlir::gpu::Dimension::x);
 
   mlir::gpu::GPUFuncOp function;
-  bool synchronises = false;  // uses barriers, shuffles or shared memory
-  bool broken = false;        // an error was emitted
+  mlir::Value launchNumber;  // of a kernel that is launched several times in a row; null: of others
+  bool synchronises = false; // uses barriers, shuffles or shared memory
+  bool broken = false;       // an error was emitted
   int64_t ownSharedBytes = 0; // of sharedMemory
   bool storesOnce = false;    // no element of a destination is written twice in a launch
   /// Operands may be longer than offsets reach: these count from memory that has been `advanced`,

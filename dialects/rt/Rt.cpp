@@ -367,6 +367,9 @@ LogicalResult LaunchOp::verify() {
   if (!getResults().empty() && getResults().size() != getOutputs().size())
     return emitOpError() << "has " << getResults().size() << " results for " << getOutputs().size()
                          << " written operands";
+  if (getTimes() && llvm::none_of(getOperandTypes(), llvm::IsaPred<TensorType>))
+    return emitOpError()
+           << "has times and no tensors; of buffers, launches are repeated by rt.repeat";
   return failure(failed(verifyFinishes(*this)) || failed(verifyInPlace(*this)));
 }
 

@@ -474,20 +474,24 @@ def Rt_LaunchOp : Rt_Op<"launch", [AttrSizedOperandSegments]> {
     `finishes` names the kernel whose results this launch only adds up, before what else it computes:
     the parts of a product that blocks share along its depth. The two are one step of the model.
 
-    `estimate` is of the schedule by which the kernel was written, for reports.
+    With tensors, `times` says how often the kernel is launched, one launch after another, with the launch's number behind
+    the other operands. What one launch writes the next one finds; `flops` and `bytes` are each launch's. Of buffers this
+    is a `rt.repeat`.
+
+    `estimate` is of the schedule by which the kernel was written, for reports: of one launch.
     ```mlir
     %parts = rt.launch @k0::@k0 grid(%n, %c1, %c1) args(%x, %w, %space : ...) writes [2] -> ...
     %y = rt.launch @k1::@k1 finishes @k0::@k0 grid(%m, %c1, %c1) args(%parts, %e : ...) writes [1] -> ...
     ```
   }];
   let arguments = (ins SymbolRefAttr:$kernel, Variadic<Index>:$grid, Optional<Index>:$shared,
-                       Variadic<Rt_Operand>:$operands_, DenseI64ArrayAttr:$outputs,
+                       Optional<Index>:$times, Variadic<Rt_Operand>:$operands_, DenseI64ArrayAttr:$outputs,
                        Optional<F64>:$flops, Optional<F64>:$bytes,
                        OptionalAttr<SymbolRefAttr>:$finishes,
                        OptionalAttr<Rt_EstimateAttr>:$estimate);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{
-    $kernel (`finishes` $finishes^)? `grid` `(` $grid `)` (`shared` `(` $shared^ `)`)?
+    $kernel (`finishes` $finishes^)? `grid` `(` $grid `)` (`shared` `(` $shared^ `)`)? (`times` `(` $times^ `)`)?
     `args` `(` ($operands_^ `:` type($operands_))? `)` `writes` $outputs
     (`flops` $flops^)? (`bytes` $bytes^)? attr-dict (`estimate` $estimate^)?
     (`->` type($results)^)?

@@ -259,15 +259,33 @@ void BufferPlanner::emitStep(const Step &step) {
   emitLaunch(step);
 }
 
+/// Begins the part that is done as often as the launch is made; returns the number of the launch.
+Value BufferPlanner::openLaunches(rt::LaunchOp launch) {
+  Location loc = launch.getLoc();
+  auto repeat = builder.create<rt::RepeatOp>(
+      loc, TypeRange{builder.getIndexType()}, launch.getTimes(), Value(), ValueRange(),
+      ValueRange(), ValueRange(), DenseI64ArrayAttr(), DenseI64ArrayAttr(), builder.getUnitAttr());
+  Block &body = repeat.getBody().emplaceBlock();
+  Value number = body.addArgument(builder.getIndexType(), loc);
+  builder.setInsertionPointToStart(&body);
+  Value goesOn = builder.create<arith::ConstantIntOp>(loc, 1, 1);
+  auto end = builder.create<rt::YieldOp>(loc, goesOn);
+  builder.setInsertionPoint(end);
+  return number;
+}
+
 void BufferPlanner::emitLaunch(const Step &step) {
   auto launch = cast<rt::LaunchOp>(step.op);
   SmallVector<Value> operands;
   for (auto [place, operand] : llvm::zip(step.places, launch.getOperands_()))
     operands.push_back(place < 0 ? operand : bufferAt(place, step.loc));
+  OpBuilder::InsertionGuard guard(builder);
+  if (launch.getTimes())
+    operands.push_back(openLaunches(launch));
   auto planned = builder.create<rt::LaunchOp>(
-      step.loc, TypeRange(), launch.getKernelAttr(), launch.getGrid(), launch.getShared(), operands,
-      launch.getOutputsAttr(), launch.getFlops(), launch.getBytes(), launch.getFinishesAttr(),
-      launch.getEstimateAttr());
+      step.loc, TypeRange(), launch.getKernelAttr(), launch.getGrid(), launch.getShared(), Value(),
+      operands, launch.getOutputsAttr(), launch.getFlops(), launch.getBytes(),
+      launch.getFinishesAttr(), launch.getEstimateAttr());
   planned->setDiscardableAttrs(launch->getDiscardableAttrDictionary());
   if (step.inPlace.empty())
     planned->removeAttr(rt::kInPlaceAttr);

@@ -169,6 +169,7 @@ private:
   void emitBounds();
   void emitStep(const Step &step);
   void emitLaunch(const Step &step);
+  mlir::Value openLaunches(rt::LaunchOp launch);
   void openBranch(const Step &step, rt::BranchOp branch);
   void openRepeat(const Step &step, rt::RepeatOp repeat);
   void closePart(const Step &step, rt::YieldOp end);

@@ -73,37 +73,55 @@ public:
   std::vector<std::vector<ArenaUse>> arenas{1};
 
 private:
+  void add(Operation &op);
   llvm::DenseMap<Value, std::pair<size_t, size_t>> numbers; // of the arena, and in it
   int64_t step = 0;
 };
 
 } // namespace
 
+/// Whether the part carries nothing and is nothing but a launch: one that is made several times, which is one step of
+/// what was planned.
+static bool repeatsLaunch(rt::RepeatOp repeat) {
+  auto steps = llvm::make_filter_range(repeat.getBody().front().without_terminator(), isStep);
+  return repeat.getCarried().empty() && repeat.getCollected().empty() && !repeat.getCondition() &&
+         llvm::hasSingleElement(steps) && isa<rt::LaunchOp>(*steps.begin());
+}
+
 void ArenaUses::walk(Block &block) {
   for (Operation &op : block) {
+    if (auto repeat = dyn_cast<rt::RepeatOp>(op); repeat && repeatsLaunch(repeat)) {
+      for (auto launch : repeat.getBody().getOps<rt::LaunchOp>())
+        add(*launch);
+      continue;
+    }
     if (isa<rt::ArenaSizeOp>(op))
       arenas.emplace_back();
     if (!isStep(op))
       continue;
-    for (Value operand : op.getOperands()) {
-      if (!isa<rt::BufferType>(operand.getType()))
-        continue;
-      Value whole = wholeOf(operand);
-      auto view = whole.getDefiningOp<rt::ArenaViewOp>();
-      if (!view)
-        continue;
-      auto [number, isNew] = numbers.try_emplace(whole, arenas.size() - 1, arenas.back().size());
-      auto [arena, place] = number->second;
-      if (isNew)
-        arenas.back().push_back({view, &op, &op, step, step});
-      ArenaUse &use = arenas[arena][place];
-      use.lastOp = &op;
-      use.last = step;
-    }
-    ++step;
+    add(op);
     for (Region &region : op.getRegions())
       walk(region.front());
   }
+}
+
+void ArenaUses::add(Operation &op) {
+  for (Value operand : op.getOperands()) {
+    if (!isa<rt::BufferType>(operand.getType()))
+      continue;
+    Value whole = wholeOf(operand);
+    auto view = whole.getDefiningOp<rt::ArenaViewOp>();
+    if (!view)
+      continue;
+    auto [number, isNew] = numbers.try_emplace(whole, arenas.size() - 1, arenas.back().size());
+    auto [arena, place] = number->second;
+    if (isNew)
+      arenas.back().push_back({view, &op, &op, step, step});
+    ArenaUse &use = arenas[arena][place];
+    use.lastOp = &op;
+    use.last = step;
+  }
+  ++step;
 }
 
 static LogicalResult reportOverlap(const ArenaUse &live, const ArenaUse &other,

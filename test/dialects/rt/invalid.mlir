@@ -41,6 +41,14 @@ func.func @ReshapeElements(%x: tensor<4xf32>) {
 
 // -----
 
+func.func @LaunchTimes(%n: index, %x: !rt.buffer) {
+  // expected-error @below {{has times and no tensors; of buffers, launches are repeated by rt.repeat}}
+  rt.launch @k::@f grid(%n, %n, %n) times(%n) args(%x : !rt.buffer) writes [0]
+  return
+}
+
+// -----
+
 func.func @LaunchGrid(%n: index, %x: tensor<4xf32>) {
   // expected-error @below {{needs three grid sizes, has 2}}
   rt.launch @k::@f grid(%n, %n) args(%x : tensor<4xf32>) writes [0]

@@ -41,6 +41,9 @@ rt.variant @sm_80 target "sm_80" {
     // CHECK-SAME: -> tensor<?x4xf32>
     %y = rt.launch @kernels::@relu grid(%n, %c1, %c1) shared(%n)
         args(%x, %x, %n : tensor<?x4xf32>, tensor<?x4xf32>, index) writes [1] -> tensor<?x4xf32>
+    // CHECK: rt.launch @kernels::@relu grid({{[^)]*}}) times(%{{.*}}) args(
+    %v = rt.launch @kernels::@relu grid(%n, %c1, %c1) times(%n) args(%x, %x : tensor<?x4xf32>, tensor<?x4xf32>)
+        writes [1] -> tensor<?x4xf32>
     // CHECK: rt.launch {{.*}} {kernel.bytes = 96 : i64} estimate <nanoseconds = 2600, limit = shared_memory, assumed = true> -> tensor<?x4xf32>
     %z = rt.launch @kernels::@relu grid(%n, %c1, %c1) args(%x, %x, %n : tensor<?x4xf32>, tensor<?x4xf32>, index)
         writes [1] {kernel.bytes = 96 : i64} estimate <nanoseconds = 2600, limit = shared_memory, assumed = true> -> tensor<?x4xf32>

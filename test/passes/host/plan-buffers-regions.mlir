@@ -48,6 +48,32 @@ rt.variant @branch target "sm_80" {
 
 // -----
 
+// A launch that is made several times is a part that carries nothing: each finds what the one before has left in its
+// destination.
+rt.variant @times target "sm_80" {
+  // CHECK-LABEL: func.func @Times()
+  func.func @Times(%x: tensor<64xf32>) -> tensor<64xf32> {
+    %c1 = arith.constant 1 : index
+    %c9 = arith.constant 9 : index
+    %e = tensor.empty() : tensor<64xf32>
+    // CHECK: %[[X:.*]] = rt.input 0
+    // CHECK: %[[Y:.*]] = rt.output 0
+    // CHECK: %[[SPACE:.*]] = rt.arena_view
+    // CHECK-NEXT: rt.repeat count %c9 carries() unconditional {
+    // CHECK-NEXT: ^bb0(%[[I:.*]]: index):
+    // CHECK: rt.launch @k::@k {{.*}} args(%[[X]], %[[Y]], %[[SPACE]], %[[I]] : !rt.buffer, !rt.buffer, !rt.buffer, index) writes [1, 2]
+    // CHECK-NEXT: rt.yield %true : i1
+    %y, %space = rt.launch @k::@k grid(%c1, %c1, %c1) times(%c9) args(%x, %e, %e : tensor<64xf32>, tensor<64xf32>, tensor<64xf32>)
+        writes [1, 2] -> tensor<64xf32>, tensor<64xf32>
+    return %y : tensor<64xf32>
+  }
+  gpu.module @k {
+    llvm.func @k(%arg0: !llvm.ptr<1>, %arg1: !llvm.ptr<1>, %arg2: !llvm.ptr<1>, %arg3: i32)
+  }
+}
+
+// -----
+
 // What a loop carries has two places in front of it, which change with each trip; a result that is carried on is made
 // in the second one. Parts are copied to their place among all of them, which is the output's memory where each trip
 // is made.
