@@ -13,15 +13,13 @@
 // rows, directions or steps there are.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/schedule/RecurrenceKernel.h"
+#include "codegen/schedule/RecurrenceEmitter.h"
 
 #include "codegen/lower/DevicePatterns.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -68,9 +66,6 @@ linalg::GenericOp matrixWeights(kernel::RecurrenceOp recurrence) {
                                                                       : linalg::GenericOp();
 }
 
-/// Matrix instructions for the gates of a phase: two gates of eight units each.
-static int64_t tilesOf(int64_t gates) { return llvm::divideCeil(gates, 2); }
-
 int64_t matrixCells(kernel::RecurrenceOp recurrence) {
   auto input = cast<RankedTensorType>(recurrence.getInput().getType());
   return input.getDimSize(recurrence.getRowsFirst() ? 0 : 1) == 1 ? 1 : 2;
@@ -90,110 +85,23 @@ bool keepsWeights(kernel::RecurrenceOp recurrence, const RecurrenceForm &form) {
 
 namespace {
 
-/// One unit of one row, whose states a thread has. Others may have the same ones.
-struct Cell {
-  Value row, unit;
-  Value vectorRow; // in the block
-  Value isOwn;     // whether this thread stores it for other threads
-  Value isStored;  // the same, of rows that there are
-  Value length;    // steps of the row; null: all
-  SmallVector<Value> parameters;
-};
-
-/// Operands of matrix instructions: by step along the depth, four registers for two gates.
-using Fragments = SmallVector<std::array<Value, 4>>;
-
-/// A thread's units and its part of their sums.
-struct Place {
-  Value part, unit; // the first of its units
-  Value isInside;   // null: always
-  SmallVector<Cell> cells;
-  SmallVector<SmallVector<Fragments>> kept; // by phase and two gates
-};
-
-class RecurrenceEmitter {
+/// Writes the kernel that does all steps.
+class SequenceEmitter : RecurrenceEmitter {
 public:
-  RecurrenceEmitter(KernelWriter &kernel, kernel::RecurrenceOp op, const RecurrenceForm &form)
-      : kernel(kernel), b(kernel.b), loc(kernel.loc), op(op), form(form), units(op.getUnits()),
-        type(op.getComputeType()), stateType(getElementTypeOrSelf(op.getInitial().front())),
-        vectorType(form.isMatrix ? stateType : type),
+  SequenceEmitter(KernelWriter &kernel, kernel::RecurrenceOp op, const RecurrenceForm &form)
+      : RecurrenceEmitter(kernel, op, form), vectorType(form.isMatrix ? stateType : type),
         rowStride(units + (form.isMatrix ? kBankSkew : 0)), vectorElements(form.rows * rowStride),
         keeps(keepsWeights(op, form)) {}
 
   void emit();
 
 private:
-  //===-- Indices ---------------------------------------------------------------------------===//
-  Value constant(int64_t value) { return kernel.constant(value); }
-  Value compare(arith::CmpIPredicate predicate, Value x, Value y) {
-    return b.create<arith::CmpIOp>(loc, predicate, x, y);
-  }
-  Value both(Value x, Value y) {
-    return !x ? y : !y ? x : b.create<arith::AndIOp>(loc, x, y).getResult();
-  }
-  Value quotient(Value x, int64_t by) {
-    return by == 1 ? x : b.create<arith::DivUIOp>(loc, x, constant(by)).getResult();
-  }
-  Value remainder(Value x, int64_t by) {
-    return by == 1 ? constant(0) : b.create<arith::RemUIOp>(loc, x, constant(by)).getResult();
-  }
-  Value minimum(Value x, Value y) { return b.create<arith::MinUIOp>(loc, x, y); }
-  /// Indices of a state's element, of an input's or of the sequence's.
-  SmallVector<Value> stateIndices(const Cell &cell) const {
-    if (op.getRowsFirst())
-      return {cell.row, direction, cell.unit};
-    return {direction, cell.row, cell.unit};
-  }
-  SmallVector<Value> inputIndices(const Cell &cell, Value step, Value gate) const {
-    if (op.getRowsFirst())
-      return {cell.row, step, direction, gate, cell.unit};
-    return {step, cell.row, direction, gate, cell.unit};
-  }
-  SmallVector<Value> sequenceIndices(const Cell &cell, Value step) const {
-    if (op.getRowsFirst())
-      return {cell.row, step, direction, cell.unit};
-    return {step, direction, cell.row, cell.unit};
-  }
-
-  //===-- Numbers ---------------------------------------------------------------------------===//
-  Value wide(Value value) {
-    return value.getType() == type ? value : b.create<arith::ExtFOp>(loc, type, value).getResult();
-  }
-  Value narrow(Value value) {
-    return stateType == type ? value : b.create<arith::TruncFOp>(loc, stateType, value).getResult();
-  }
-  Value zero() { return b.create<arith::ConstantOp>(loc, b.getZeroAttr(type)); }
-  void inBranch(Value condition, function_ref<void()> emitBranch) {
-    if (!condition)
-      return emitBranch();
-    auto branch = b.create<scf::IfOp>(loc, condition, false);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(branch.thenBlock());
-    emitBranch();
-  }
-
-  //===-- Parts -----------------------------------------------------------------------------===//
-  Value ownUnit(Value unit) { return firstUnit ? kernel.add(firstUnit, unit) : unit; }
-  void findBlock();
-  void findPlaces();
-  void findCells(Place &place);
-  Cell cellAt(Value unit, Value row, Value isOwn);
-  Value laneBit(const Place &place, int64_t mask) {
-    Value bits = b.create<arith::AndIOp>(loc, place.part, constant(mask));
-    return compare(arith::CmpIPredicate::ne, bits, constant(0));
-  }
-  /// By unit and row of a block, and gate: sums of a thread's part.
-  using Sums = SmallVector<SmallVector<Value>>;
+  void keepWeights();
   Sums multiply(const Place &place, int64_t firstGate, int64_t gates, Value vector, Value offset);
   /// The same where one thread has all units.
   Sums multiplyOwn(const Place &place, int64_t firstGate, int64_t gates, ArrayRef<Value> factors);
   Sums multiplyAt(const Place &place, int64_t firstGate, int64_t gates, Value vector, Value offset,
                   Value depth, int64_t count, ValueRange before);
-  /// Of all parts, for the cells of the thread.
-  Sums exchange(const Place &place, Sums sums);
-  void findMatrixPlaces();
-  /// The weights of two gates, the second one perhaps beyond `end`, at a step along the depth.
-  std::array<Value, 4> fragment(const Place &place, int64_t gate, int64_t end, Value depth);
   Sums multiplyMatrices(const Place &place, unsigned phase, int64_t firstGate, int64_t gates,
                         Value vector, Value offset);
   /// What each thread has a cell of, with the sums of a phase's gates.
@@ -205,99 +113,20 @@ private:
   void storeVector(const Cell &cell, Value vector, Value offset, Value value);
   /// In each block's shared memory, at the same place; values of 32 or 64 bits.
   void storeInCluster(Value vector, Value at, Value value);
-  void storeResult(Value destination, const Cell &cell, ArrayRef<Value> indices, Value value);
   SmallVector<Value> step(Value number, Value current, ValueRange states);
   SmallVector<Value> doSteps(ArrayRef<Value> carried);
-  /// Where a row's step `number` is, and whether the row has it (null: always).
-  std::pair<Value, Value> timeOf(const Cell &cell, Value number);
 
-  KernelWriter &kernel;
-  OpBuilder &b;
-  Location loc;
-  mutable kernel::RecurrenceOp op;
-  RecurrenceForm form;
-  int64_t units;
-  Type type, stateType, vectorType;
+  Type vectorType;
   int64_t rowStride, vectorElements; // of a row's vector in shared memory; of those of all rows
   bool keeps;                        // weights are loaded once
-
-  Value direction, isReverse; // the latter null where directions are alike
-  Value firstRow, rows, steps;
   // Shared memory, where threads share the units: the first state twice; what later phases multiply.
   Value vectors, product;
-  SmallVector<Place> places;
-  Value firstUnit;         // of the block; null: 0
-  Value laneRow, lanePair; // of a matrix: row, and the first of two columns or of the depth
 };
 
 } // namespace
 
-void RecurrenceEmitter::findBlock() {
-  int64_t stepDim = op.getRowsFirst() ? 1 : 0;
-  steps = kernel.size(op.getInput(), stepDim);
-  rows = kernel.size(op.getInput(), 1 - stepDim);
-  Value block = kernel.blockId();
-  if (form.blocks > 1) {
-    auto cluster = b.getDenseI32ArrayAttr({int32_t(form.blocks), 1, 1});
-    kernel.function->setAttr(kClusterAttribute, cluster);
-    firstUnit = kernel.mul(remainder(block, form.blocks), constant(units / form.blocks));
-    block = quotient(block, form.blocks);
-  }
-  direction = constant(0);
-  if (op.getDirections() > 1) {
-    Value blocks = b.create<arith::CeilDivUIOp>(loc, rows, constant(form.rows));
-    direction = b.create<arith::DivUIOp>(loc, block, blocks);
-    block = b.create<arith::RemUIOp>(loc, block, blocks);
-  }
-  firstRow = kernel.mul(block, constant(form.rows));
-  ArrayRef<bool> reverse = op.getReverse();
-  if (!llvm::all_equal(reverse)) {
-    isReverse = b.create<arith::ConstantIntOp>(loc, reverse.front(), 1);
-    for (auto [number, flag] : llvm::enumerate(reverse.drop_front())) {
-      Value is = compare(arith::CmpIPredicate::eq, direction, constant(number + 1));
-      Value value = b.create<arith::ConstantIntOp>(loc, flag, 1);
-      isReverse = b.create<arith::SelectOp>(loc, is, value, isReverse);
-    }
-  }
-}
-
-void RecurrenceEmitter::findPlaces() {
-  Value thread = kernel.threadId();
-  int64_t count = form.places(units);
-  for (int64_t i = 0; i < form.placesOfThread(units); ++i) {
-    Place place;
-    Value number = kernel.add(thread, constant(i * form.threads));
-    if ((i + 1) * form.threads > count)
-      place.isInside = compare(arith::CmpIPredicate::ult, number, constant(count));
-    // Threads behind the last place take part in its shuffles.
-    Value group =
-        minimum(quotient(number, form.parts), constant(units / form.blocks / form.vector - 1));
-    place.part = remainder(number, form.parts);
-    place.unit = ownUnit(kernel.mul(group, constant(form.vector)));
-    findCells(place);
-    places.push_back(std::move(place));
-  }
-}
-
-/// A warp has eight units of a group at a time, its lanes four beside one another the columns of a unit.
-void RecurrenceEmitter::findMatrixPlaces() {
-  Value thread = kernel.threadId(), lane = remainder(thread, kWarp), warp = quotient(thread, kWarp);
-  constexpr int64_t kGroup = 8;
-  int64_t groups = units / form.blocks / kGroup, warps = form.threads / kWarp;
-  laneRow = quotient(lane, 4);
-  lanePair = kernel.mul(remainder(lane, 4), constant(2));
-  for (int64_t first = 0; first < groups; first += warps) {
-    Place place;
-    Value group = kernel.add(warp, constant(first));
-    if (first + warps > groups) {
-      place.isInside = compare(arith::CmpIPredicate::ult, group, constant(groups));
-      group = minimum(group, constant(groups - 1));
-    }
-    place.unit = ownUnit(kernel.add(kernel.mul(group, constant(kGroup)), laneRow));
-    for (int64_t i = 0; i < matrixCells(op); ++i)
-      place.cells.push_back(cellAt(place.unit, kernel.add(lanePair, constant(i)), place.isInside));
-    places.push_back(std::move(place));
-  }
+/// Loads what products of all steps read, where registers have room for it.
+void SequenceEmitter::keepWeights() {
   if (!keeps)
     return;
   for (Place &place : places) {
@@ -314,62 +143,10 @@ void RecurrenceEmitter::findMatrixPlaces() {
   }
 }
 
-/// Exchanging sums leaves each thread with half of its cells, again and again, until there is one; then
-/// several have the same.
-void RecurrenceEmitter::findCells(Place &place) {
-  int64_t count = form.rows * form.vector;
-  Value first = constant(0), isFirst;
-  for (int64_t mask = form.parts / 2; mask > 0; mask /= 2) {
-    Value bit = laneBit(place, mask);
-    if (count > 1) {
-      count /= 2;
-      Value half = b.create<arith::SelectOp>(loc, bit, constant(count), constant(0));
-      first = kernel.add(first, half);
-      continue;
-    }
-    Value isClear = compare(arith::CmpIPredicate::eq,
-                            b.create<arith::AndIOp>(loc, place.part, constant(mask)), constant(0));
-    isFirst = both(isFirst, isClear);
-  }
-  for (int64_t i = 0; i < count; ++i) {
-    Value number = kernel.add(first, constant(i));
-    Value row = form.rows == 1 ? constant(0) : quotient(number, form.vector);
-    Value unit = kernel.add(place.unit, form.rows == 1 ? number : remainder(number, form.vector));
-    place.cells.push_back(cellAt(unit, row, both(place.isInside, isFirst)));
-  }
-}
-
-Cell RecurrenceEmitter::cellAt(Value unit, Value row, Value isOwn) {
-  Cell cell;
-  cell.unit = unit;
-  cell.vectorRow = row;
-  Value wanted = kernel.add(firstRow, row);
-  cell.isOwn = isOwn;
-  Value exists = form.rows == 1 ? Value() : compare(arith::CmpIPredicate::ult, wanted, rows);
-  cell.isStored = both(cell.isOwn, exists);
-  // Threads of rows behind the last one compute that one again.
-  Value last = b.create<arith::SubIOp>(loc, rows, constant(1));
-  cell.row = form.rows == 1 ? wanted : minimum(wanted, last);
-  if (Value lengths = op.getLengths()) {
-    Value length = kernel.element(lengths, cell.row);
-    Value none = b.create<arith::ConstantOp>(loc, b.getZeroAttr(length.getType()));
-    length = b.create<arith::MaxSIOp>(loc, length, none);
-    length = b.create<arith::IndexCastUIOp>(loc, b.getIndexType(), length);
-    cell.length = minimum(length, steps);
-  }
-  if (Value parameters = op.getParameters())
-    for (int64_t number = 0, end = cast<RankedTensorType>(parameters.getType()).getDimSize(1);
-         number < end; ++number)
-      cell.parameters.push_back(
-          kernel.element(parameters, {direction, constant(number), cell.unit}));
-  return cell;
-}
-
 /// `before` and the products of `count` neighbours along the depth.
-RecurrenceEmitter::Sums RecurrenceEmitter::multiplyAt(const Place &place, int64_t firstGate,
-                                                      int64_t gates, Value vector, Value offset,
-                                                      Value depth, int64_t count,
-                                                      ValueRange before) {
+SequenceEmitter::Sums SequenceEmitter::multiplyAt(const Place &place, int64_t firstGate,
+                                                  int64_t gates, Value vector, Value offset,
+                                                  Value depth, int64_t count, ValueRange before) {
   SmallVector<SmallVector<Value>> factors; // by row
   for (int64_t row = 0; row < form.rows; ++row) {
     Value at = kernel.add(kernel.add(offset, constant(row * units)), depth);
@@ -395,8 +172,8 @@ RecurrenceEmitter::Sums RecurrenceEmitter::multiplyAt(const Place &place, int64_
   return sums;
 }
 
-RecurrenceEmitter::Sums RecurrenceEmitter::multiply(const Place &place, int64_t firstGate,
-                                                    int64_t gates, Value vector, Value offset) {
+SequenceEmitter::Sums SequenceEmitter::multiply(const Place &place, int64_t firstGate,
+                                                int64_t gates, Value vector, Value offset) {
   int64_t stride = form.parts * form.deep;
   SmallVector<Value> zeros(form.rows * form.vector * gates, zero());
   // Neighbouring threads read neighbours along the depth: of shared memory, in different banks.
@@ -422,8 +199,8 @@ RecurrenceEmitter::Sums RecurrenceEmitter::multiply(const Place &place, int64_t 
   return sums;
 }
 
-RecurrenceEmitter::Sums RecurrenceEmitter::multiplyOwn(const Place &place, int64_t firstGate,
-                                                       int64_t gates, ArrayRef<Value> factors) {
+SequenceEmitter::Sums SequenceEmitter::multiplyOwn(const Place &place, int64_t firstGate,
+                                                   int64_t gates, ArrayRef<Value> factors) {
   Sums sums(factors.size(), SmallVector<Value>(gates, zero()));
   for (int64_t depth = 0; depth < units; ++depth)
     for (int64_t gate = 0; gate < gates; ++gate) {
@@ -439,77 +216,22 @@ RecurrenceEmitter::Sums RecurrenceEmitter::multiplyOwn(const Place &place, int64
   return sums;
 }
 
-RecurrenceEmitter::Sums RecurrenceEmitter::exchange(const Place &place, Sums sums) {
-  Value width = b.create<arith::ConstantIntOp>(loc, kWarp, 32);
-  for (int64_t mask = form.parts / 2; mask > 0; mask /= 2) {
-    Value distance = b.create<arith::ConstantIntOp>(loc, mask, 32);
-    auto other = [&](Value value) {
-      return b.create<gpu::ShuffleOp>(loc, value, distance, width, gpu::ShuffleMode::XOR)
-          .getShuffleResult();
-    };
-    bool halves = sums.size() > 1;
-    Value bit = halves ? laneBit(place, mask) : Value();
-    size_t kept = halves ? sums.size() / 2 : 1;
-    Sums next(kept);
-    for (size_t i = 0; i < kept; ++i)
-      for (size_t gate = 0; gate < sums[i].size(); ++gate) {
-        Value mine = sums[i][gate], given = mine;
-        if (halves) {
-          Value upper = sums[i + kept][gate];
-          given = b.create<arith::SelectOp>(loc, bit, mine, upper);
-          mine = b.create<arith::SelectOp>(loc, bit, upper, mine);
-        }
-        next[i].push_back(b.create<arith::AddFOp>(loc, mine, other(given)));
-      }
-    sums = std::move(next);
-  }
-  return sums;
-}
-
-std::array<Value, 4> RecurrenceEmitter::fragment(const Place &place, int64_t gate, int64_t end,
-                                                 Value depth) {
-  linalg::GenericOp generic = matrixWeights(op);
+SequenceEmitter::Sums SequenceEmitter::multiplyMatrices(const Place &place, unsigned phase,
+                                                        int64_t firstGate, int64_t gates,
+                                                        Value vector, Value offset) {
   auto pair = VectorType::get({2}, stateType);
-  std::array<Value, 4> registers;
-  for (int64_t i = 0; i < 4; ++i) {
-    // Rows of the second gate are behind those of the first; the depth's second half comes last.
-    int64_t row = std::min(gate + i % 2, end - 1);
-    Value from = kernel.add(kernel.add(depth, constant(i / 2 * 8)), lanePair);
-    SmallVector<Value> two = kernel.input(generic.getDpsInputOperand(0),
-                                          {direction, from, constant(row), place.unit}, 1, 2);
-    registers[i] = b.create<vector::FromElementsOp>(loc, pair, two);
-  }
-  return registers;
-}
-
-RecurrenceEmitter::Sums RecurrenceEmitter::multiplyMatrices(const Place &place, unsigned phase,
-                                                            int64_t firstGate, int64_t gates,
-                                                            Value vector, Value offset) {
-  auto pair = VectorType::get({2}, stateType);
-  std::string name =
-      llvm::formatv("mma.sync.aligned.m{0}n{1}k{2}.row.col.f32.{3}.{3}.f32", kMatrixSums,
-                    kMatrixRows, kMatrixDepth, stateType.isF16() ? "f16" : "bf16");
   Value begin = kernel.add(offset, kernel.mul(laneRow, constant(rowStride)));
-  // Registers of two gates each, one after another.
   auto multiplyStep = [&](Value depth, ValueRange before, std::optional<int64_t> number) {
     SmallVector<Value> state;
     for (int64_t half : {0, 8}) {
       Value at = kernel.add(kernel.add(begin, kernel.add(depth, constant(half))), lanePair);
       state.push_back(b.create<vector::FromElementsOp>(loc, pair, kernel.load(vector, at, 2)));
     }
-    SmallVector<Value> after;
-    for (int64_t tile = 0; tile < tilesOf(gates); ++tile) {
-      std::array<Value, 4> weights =
-          number ? place.kept[phase][tile][*number]
-                 : fragment(place, firstGate + 2 * tile, firstGate + gates, depth);
-      SmallVector<Value> operands(weights.begin(), weights.end());
-      llvm::append_range(operands, state);
-      llvm::append_range(operands, before.slice(tile * 4, 4));
-      auto product =
-          b.create<kernel::PtxOp>(loc, SmallVector<Type>(4, type), b.getStringAttr(name), operands);
-      llvm::append_range(after, product.getOutputs());
-    }
-    return after;
+    Fragments weights;
+    for (int64_t tile = 0; tile < tilesOf(gates); ++tile)
+      weights.push_back(number ? place.kept[phase][tile][*number]
+                               : fragment(place, firstGate + 2 * tile, firstGate + gates, depth));
+    return multiplyTiles(weights, state, before);
   };
   SmallVector<Value> sums(4 * tilesOf(gates), zero());
   if (keeps) {
@@ -524,16 +246,11 @@ RecurrenceEmitter::Sums RecurrenceEmitter::multiplyMatrices(const Place &place, 
         loc, multiplyStep(loop.getInductionVar(), loop.getRegionIterArgs(), std::nullopt));
     sums.assign(loop.getResults().begin(), loop.getResults().end());
   }
-  Sums result(place.cells.size());
-  for (size_t cell = 0; cell < result.size(); ++cell)
-    for (int64_t gate = 0; gate < gates; ++gate)
-      result[cell].push_back(sums[gate / 2 * 4 + gate % 2 * 2 + cell]);
-  return result;
+  return sumsOfTiles(place, gates, sums);
 }
 
-RecurrenceEmitter::Sums RecurrenceEmitter::sumsOf(const Place &place, unsigned phase,
-                                                  int64_t firstGate, int64_t gates, Value current,
-                                                  ArrayRef<Value> own) {
+SequenceEmitter::Sums SequenceEmitter::sumsOf(const Place &place, unsigned phase, int64_t firstGate,
+                                              int64_t gates, Value current, ArrayRef<Value> own) {
   if (!vectors)
     return multiplyOwn(place, firstGate, gates, own);
   Value vector = phase == 0 ? vectors : product, offset = phase == 0 ? current : constant(0);
@@ -541,7 +258,7 @@ RecurrenceEmitter::Sums RecurrenceEmitter::sumsOf(const Place &place, unsigned p
                        : exchange(place, multiply(place, firstGate, gates, vector, offset));
 }
 
-void RecurrenceEmitter::storeVector(const Cell &cell, Value vector, Value offset, Value value) {
+void SequenceEmitter::storeVector(const Cell &cell, Value vector, Value offset, Value value) {
   if (!vector)
     return;
   Value row = kernel.mul(cell.vectorRow, constant(rowStride));
@@ -566,7 +283,7 @@ void RecurrenceEmitter::storeVector(const Cell &cell, Value vector, Value offset
   });
 }
 
-void RecurrenceEmitter::storeInCluster(Value vector, Value at, Value value) {
+void SequenceEmitter::storeInCluster(Value vector, Value at, Value value) {
   auto pointer = LLVM::LLVMPointerType::get(b.getContext(), kShared);
   Value own = b.create<kernel::AddressOp>(loc, pointer, vector, at);
   Type stored = value.getType();
@@ -581,7 +298,7 @@ void RecurrenceEmitter::storeInCluster(Value vector, Value at, Value value) {
   }
 }
 
-void RecurrenceEmitter::synchronise() {
+void SequenceEmitter::synchronise() {
   if (!vectors)
     return;
   if (form.blocks == 1) {
@@ -593,31 +310,8 @@ void RecurrenceEmitter::synchronise() {
     b.create<kernel::PtxOp>(loc, TypeRange(), instruction, ValueRange());
 }
 
-void RecurrenceEmitter::storeResult(Value destination, const Cell &cell, ArrayRef<Value> indices,
-                                    Value value) {
-  inBranch(cell.isStored, [&] {
-    KernelWriter::Address at = kernel.address(destination, indices);
-    b.create<memref::StoreOp>(loc, narrow(value), at.memory, at.offset);
-  });
-}
-
-std::pair<Value, Value> RecurrenceEmitter::timeOf(const Cell &cell, Value number) {
-  Value exists, length = cell.length ? cell.length : steps;
-  if (cell.length)
-    exists = compare(arith::CmpIPredicate::ult, number, cell.length);
-  bool mayReverse = isReverse || op.getReverse().front();
-  if (!mayReverse)
-    return {number, exists};
-  Value last = b.create<arith::SubIOp>(loc, length, constant(1));
-  Value time = b.create<arith::SubIOp>(loc, last, number);
-  // Behind a row's end there is nothing to reverse.
-  if (Value where = both(isReverse, exists))
-    time = b.create<arith::SelectOp>(loc, where, time, number);
-  return {time, exists};
-}
-
 /// The states behind a step, which reads what shared memory has from `current` on.
-SmallVector<Value> RecurrenceEmitter::step(Value number, Value current, ValueRange states) {
+SmallVector<Value> SequenceEmitter::step(Value number, Value current, ValueRange states) {
   size_t stateCount = op.getInitial().size(), next = 0;
   struct Work {
     Place *place;
@@ -690,17 +384,19 @@ SmallVector<Value> RecurrenceEmitter::step(Value number, Value current, ValueRan
   return result;
 }
 
-void RecurrenceEmitter::emit() {
+void SequenceEmitter::emit() {
   findBlock();
   if (!isAlone(form, units) && !isConstantIntValue(steps, 0)) {
     vectors = kernel.sharedMemory(2 * vectorElements, vectorType);
     if (op.getPhases().size() > 1)
       product = kernel.sharedMemory(vectorElements, vectorType);
   }
-  if (form.isMatrix)
+  if (form.isMatrix) {
     findMatrixPlaces();
-  else
+    keepWeights();
+  } else {
     findPlaces();
+  }
   // Other blocks' memory is there when these have begun.
   if (form.blocks > 1)
     synchronise();
@@ -732,7 +428,7 @@ void RecurrenceEmitter::emit() {
 }
 
 /// Where shared memory has the first state, and the states, behind all steps.
-SmallVector<Value> RecurrenceEmitter::doSteps(ArrayRef<Value> carried) {
+SmallVector<Value> SequenceEmitter::doSteps(ArrayRef<Value> carried) {
   synchronise();
   auto loop = b.create<scf::ForOp>(loc, constant(0), steps, constant(1), carried);
   OpBuilder::InsertionGuard guard(b);
@@ -749,7 +445,7 @@ SmallVector<Value> RecurrenceEmitter::doSteps(ArrayRef<Value> carried) {
 
 void emitRecurrence(KernelWriter &kernel, kernel::RecurrenceOp recurrence,
                     const RecurrenceForm &form) {
-  RecurrenceEmitter(kernel, recurrence, form).emit();
+  SequenceEmitter(kernel, recurrence, form).emit();
 }
 
 } // namespace cameo
