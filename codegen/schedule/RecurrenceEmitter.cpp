@@ -1,4 +1,5 @@
-// Places of a block's threads, exchange of their sums, weights for matrix instructions.
+// Places of a block's threads, exchange of their sums, weights for matrix instructions: what kernels of
+// all steps and of one have in common.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/schedule/RecurrenceEmitter.h"
@@ -18,7 +19,10 @@ void RecurrenceEmitter::findBlock() {
   steps = kernel.size(op.getInput(), stepDim);
   rows = kernel.size(op.getInput(), 1 - stepDim);
   Value block = kernel.blockId();
-  if (form.blocks > 1) {
+  if (form.isStep) {
+    firstUnit = kernel.mul(remainder(block, form.blocks), constant(unitsOfStep(form)));
+    block = quotient(block, form.blocks);
+  } else if (form.blocks > 1) {
     auto cluster = b.getDenseI32ArrayAttr({int32_t(form.blocks), 1, 1});
     kernel.function->setAttr(kClusterAttribute, cluster);
     firstUnit = kernel.mul(remainder(block, form.blocks), constant(units / form.blocks));

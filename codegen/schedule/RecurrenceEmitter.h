@@ -1,5 +1,7 @@
 // Writing kernels of recurrent networks: places of threads, their sums, results.
 //
+// RecurrenceKernel.cpp writes those of all steps, RecurrenceStepKernel.cpp those of one.
+//
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

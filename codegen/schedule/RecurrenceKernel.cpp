@@ -40,6 +40,12 @@ static bool isAlone(const RecurrenceForm &form, int64_t units) {
 }
 
 int64_t recurrenceShared(kernel::RecurrenceOp recurrence, const RecurrenceForm &form) {
+  if (form.isStep) {
+    int64_t sums = 0; // of each phase's tiles
+    for (int64_t gates : recurrence.getPhases())
+      sums += 4 * tilesOf(gates);
+    return form.splits > 1 ? form.splits * sums * kWarp * int64_t(sizeof(float)) : 0;
+  }
   if (isAlone(form, recurrence.getUnits()))
     return 0;
   Type type = form.isMatrix ? getElementTypeOrSelf(recurrence.getInitial().front())

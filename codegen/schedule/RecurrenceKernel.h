@@ -19,6 +19,10 @@ struct RecurrenceForm {
   /// instruction.
   bool isMatrix = false;
   int64_t blocks = 1; // of a cluster, each of which has a part of the units
+  /// Whether a launch does one step, or a phase of it. Then `blocks` are all that share the units, no
+  /// cluster; a thread has one unit's part, and on Tensor Cores a block has eight units.
+  bool isStep = false;
+  int64_t splits = 1; // warps of such a block that share the depth of Tensor Cores' sums
 
   /// Units of a thread and the parts of their sums are a place; there may be more than threads.
   int64_t places(int64_t units) const { return units / blocks / vector * parts; }
@@ -27,6 +31,11 @@ struct RecurrenceForm {
 
 /// Columns of a matrix instruction, which are rows of a block; its rows and depth.
 inline constexpr int64_t kMatrixRows = 8, kMatrixSums = 16, kMatrixDepth = 16;
+
+/// Units of a block that does one step, but for the last one.
+inline int64_t unitsOfStep(const RecurrenceForm &form) {
+  return form.isMatrix ? kMatrixSums / 2 : form.threads / form.parts;
+}
 
 /// Bytes of shared memory: the vectors that products read, of a block's rows.
 int64_t recurrenceShared(kernel::RecurrenceOp recurrence, const RecurrenceForm &form);
@@ -38,6 +47,16 @@ mlir::linalg::GenericOp matrixWeights(kernel::RecurrenceOp recurrence);
 int64_t matrixCells(kernel::RecurrenceOp recurrence);
 /// Whether a thread keeps the weights of its sums in registers from step to step.
 bool keepsWeights(kernel::RecurrenceOp recurrence, const RecurrenceForm &form);
+
+/// What launches of single steps leave for one another, for each direction, row and unit: the first
+/// state twice, other states, what phases hand on. Values are of the type that is computed in.
+int64_t recurrenceSlots(kernel::RecurrenceOp recurrence);
+
+/// Writes the body of the kernel that does one step, or a phase of it, by the number of the launch:
+/// block c has direction c / (groups of rows * groups of units). `workspace` is the key to the slots,
+/// [slots, directions, rows, units].
+void emitRecurrenceStep(KernelWriter &kernel, kernel::RecurrenceOp recurrence,
+                        const RecurrenceForm &form, mlir::Value workspace);
 
 /// Writes the kernel's body: cluster c has direction c / (groups of rows), and does all steps.
 void emitRecurrence(KernelWriter &kernel, kernel::RecurrenceOp recurrence,

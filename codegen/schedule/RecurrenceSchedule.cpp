@@ -1,8 +1,10 @@
-// The recurrence schedule: one block for a direction and a few rows, which does all steps.
+// The recurrence schedule: one block, or a cluster, for a direction and a few rows, which does all
+// steps; or a launch of many blocks for each step.
 //
-// For kernel.recurrence. Threads share the product of the state before with the weights, which are
-// read from the L2 cache in each step, and keep states in registers; the state that the next step
-// multiplies goes through shared memory. There is one launch, whatever the number of steps.
+// For kernel.recurrence. Threads share the product of the state before with the weights. Where all
+// steps are one launch, they keep states in registers; the state that the next step multiplies goes
+// through shared memory. Where weights are too many for registers, a few blocks read them from the L2
+// cache slowly: then all blocks of the GPU share a step, and states go through global memory.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/schedule/ElementWork.h"
@@ -14,6 +16,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 
@@ -37,6 +40,12 @@ constexpr double kCellChain = 250;
 /// Cycles until what blocks of a cluster store in one another is seen, beside a barrier's: an
 /// assumption.
 constexpr double kClusterChain = 400;
+/// Threads of a block that does one step: there are many of them, one for a few units each.
+constexpr int64_t kStepThreads = 128;
+/// Warps at most that share the depth of a step's products on Tensor Cores.
+constexpr int64_t kMostSplits = 8;
+/// Steps by which the two ways are compared.
+constexpr double kComparedSteps = 64;
 
 class RecurrenceMatch : public ScheduleMatch {
 public:
@@ -45,7 +54,7 @@ public:
 
   /// What threads read together is together: all but the depth of the weights, gates, then units.
   SmallVector<unsigned> packing(unsigned input) const override {
-    if (usesMatrices())
+    if (isByStep() || usesMatrices())
       return {};
     auto byDepth = recurrence.getWeights().getDefiningOp<linalg::GenericOp>();
     if (!byDepth || byDepth.getNumDpsInputs() != 1 ||
@@ -63,12 +72,10 @@ public:
   SmallVector<Candidate, 0> candidates(size_t most) const override {
     SmallVector<Candidate, 0> found;
     for (int64_t rows = 1; rows <= kMostRows; rows *= 2) {
-      if (usesMatrices() && rows != kMatrixRows)
+      std::optional<RecurrenceForm> form = isByStep() ? stepForm(rows) : sequenceForm(rows);
+      if (!form)
         continue;
-      RecurrenceForm form = usesMatrices() ? matrixForm() : formFor(rows);
-      if (!fits(form))
-        continue;
-      Candidate candidate = candidateOf(attributes(form));
+      Candidate candidate = candidateOf(attributes(*form));
       found.insert(llvm::upper_bound(found, candidate,
                                      [](const Candidate &a, const Candidate &b) {
                                        return a.microseconds < b.microseconds;
@@ -92,19 +99,27 @@ public:
     };
     // The last states have the rows.
     unsigned output = op.getNumResults() - 1;
+    if (form.isStep)
+      emitter.begin(op, /*mayBeInChunks=*/false);
     Value rows = emitter.gridSize(host, op, output, recurrence.getRowsFirst() ? 0 : 1);
     Value blocks = host.createOrFold<arith::CeilDivSIOp>(loc, rows, constant(form.rows));
     blocks = host.createOrFold<arith::MulIOp>(loc, blocks,
                                               constant(recurrence.getDirections() * form.blocks));
     auto outputs = llvm::to_vector(llvm::seq<int64_t>(0, op.getNumResults()));
+    Value workspace = form.isStep ? repeatSteps(host, emitter, rows) : Value();
     return emitter.launch(op, "", form.threads, {blocks, one, one}, outputs,
                           [&](KernelWriter &kernel) {
-                            emitRecurrence(kernel, recurrence, form);
+                            if (form.isStep)
+                              emitRecurrenceStep(kernel, recurrence, form, workspace);
+                            else
+                              emitRecurrence(kernel, recurrence, form);
                             return success();
                           });
   }
 
 private:
+  /// A launch for each step and phase, one where there is no step; what they share, null for one launch.
+  Value repeatSteps(OpBuilder &host, KernelEmitter &emitter, Value rows) const;
   int64_t weightBits() const {
     return getElementTypeOrSelf(recurrence.getWeights()).getIntOrFloatBitWidth();
   }
@@ -114,6 +129,24 @@ private:
   bool usesMatrices() const {
     return target.capability() >= 80 && matrixWeights(recurrence) && fits(matrixForm());
   }
+  /// Of a direction and `rows` rows that have all steps; nothing where a block has no room.
+  std::optional<RecurrenceForm> sequenceForm(int64_t rows) const {
+    if (usesMatrices())
+      return rows == kMatrixRows ? std::optional(matrixForm()) : std::nullopt;
+    RecurrenceForm form = formFor(rows);
+    return fits(form) ? std::optional(form) : std::nullopt;
+  }
+  /// Of one step. `parts`, `deep` and `splits` say in which order sums are added up: they go by the
+  /// units alone.
+  std::optional<RecurrenceForm> stepForm(int64_t rows) const;
+  /// Whether steps are launches. That goes by the units alone, too: by one row's time.
+  bool isByStep() const;
+  struct Extents {
+    double steps, rows, directions;
+  };
+  Extents extents() const;
+  KernelWork workOf(const RecurrenceForm &form, const Extents &of) const;
+  KernelWork stepWork(const RecurrenceForm &form, const Extents &of) const;
   /// Blocks that a cluster may have.
   int64_t mostBlocks() const { return target.tma ? kMostBlocks : 1; }
   /// More blocks as long as each has at least `least` units, in groups of `group`.
@@ -192,12 +225,17 @@ private:
     auto number = [&](StringRef name, int64_t value) {
       return b.getNamedAttr(name, b.getI64IntegerAttr(value));
     };
+    auto instruction = b.getNamedAttr(
+        "instruction", b.getDenseI64ArrayAttr({kMatrixSums, kMatrixRows, kMatrixDepth}));
+    if (form.isStep && form.isMatrix)
+      return b.getDictionaryAttr({instruction, number("splits", form.splits), number("steps", 1)});
+    if (form.isStep)
+      return b.getDictionaryAttr({number("deep", form.deep), number("parts", form.parts),
+                                  number("rows", form.rows), number("steps", 1),
+                                  number("threads", form.threads)});
     if (form.isMatrix)
       return b.getDictionaryAttr(
-          {number("blocks", form.blocks),
-           b.getNamedAttr("instruction",
-                          b.getDenseI64ArrayAttr({kMatrixSums, kMatrixRows, kMatrixDepth})),
-           number("threads", form.threads)});
+          {number("blocks", form.blocks), instruction, number("threads", form.threads)});
     return b.getDictionaryAttr({number("blocks", form.blocks), number("deep", form.deep),
                                 number("parts", form.parts), number("rows", form.rows),
                                 number("threads", form.threads), number("vector", form.vector)});
@@ -206,9 +244,18 @@ private:
     auto blocks = intParam(params, "blocks"), deep = intParam(params, "deep"),
          parts = intParam(params, "parts"), rows = intParam(params, "rows"),
          threads = intParam(params, "threads"), vector = intParam(params, "vector");
-    if (auto instruction = params.getAs<DenseI64ArrayAttr>("instruction");
-        instruction && blocks && threads &&
-        instruction.asArrayRef() == ArrayRef<int64_t>{kMatrixSums, kMatrixRows, kMatrixDepth}) {
+    auto instruction = params.getAs<DenseI64ArrayAttr>("instruction");
+    bool isMatrix = instruction && instruction.asArrayRef() ==
+                                       ArrayRef<int64_t>{kMatrixSums, kMatrixRows, kMatrixDepth};
+    if (intParam(params, "steps") == 1) {
+      auto splits = intParam(params, "splits");
+      if (isMatrix && splits)
+        return matrixStep(*splits);
+      if (instruction || !deep || !parts || !rows || !threads)
+        return std::nullopt;
+      return laneStep(*rows, *parts, *deep, *threads);
+    }
+    if (isMatrix && blocks && threads) {
       RecurrenceForm form = matrixForm();
       form.blocks = *blocks;
       form.threads = *threads;
@@ -218,21 +265,148 @@ private:
       return std::nullopt;
     return RecurrenceForm{*rows, *vector, *parts, *deep, *threads, /*isMatrix=*/false, *blocks};
   }
+  RecurrenceForm matrixStep(int64_t splits) const {
+    RecurrenceForm form{kMatrixRows,  /*vector=*/1,   /*parts=*/4,
+                        kMatrixDepth, splits * kWarp, /*isMatrix=*/true};
+    form.splits = splits;
+    return byStep(form);
+  }
+  RecurrenceForm laneStep(int64_t rows, int64_t parts, int64_t deep, int64_t threads) const {
+    return byStep({rows, /*vector=*/1, parts, deep, threads});
+  }
+  RecurrenceForm byStep(RecurrenceForm form) const {
+    form.isStep = true;
+    int64_t each = std::max<int64_t>(unitsOfStep(form), 1);
+    form.blocks = int64_t(llvm::divideCeil(recurrence.getUnits(), each));
+    return form;
+  }
   LogicalResult verifyThreads(int64_t threads) const;
+  LogicalResult verifyStep(const RecurrenceForm &form) const;
   InFlightDiagnostic error() const { return op.emitError() << "schedule 'recurrence': "; }
 
   mutable kernel::RecurrenceOp recurrence;
 };
 
-KernelWork RecurrenceMatch::workOf(DictionaryAttr params) const {
-  RecurrenceForm form = *formOf(params);
+Value RecurrenceMatch::repeatSteps(OpBuilder &host, KernelEmitter &emitter, Value rows) const {
+  Location loc = op.getLoc();
+  auto constant = [&](int64_t value) { return host.create<arith::ConstantIndexOp>(loc, value); };
+  int64_t phases = recurrence.getPhases().size(), stepDim = recurrence.getRowsFirst() ? 1 : 0;
+  Value steps = planSize(host, op, recurrence.getInput(), stepDim);
+  if (isConstantIntValue(steps, 1) && phases == 1)
+    return {};
+  Value times = host.createOrFold<arith::MaxSIOp>(loc, steps, constant(1));
+  times = host.createOrFold<arith::MulIOp>(loc, times, constant(phases));
+  SmallVector<int64_t> shape{recurrenceSlots(recurrence), recurrence.getDirections(),
+                             ShapedType::kDynamic, recurrence.getUnits()};
+  SmallVector<Value> open{rows};
+  if (std::optional<int64_t> known = getConstantIntValue(rows)) {
+    shape[2] = *known;
+    open.clear();
+  }
+  Value workspace = host.create<tensor::EmptyOp>(loc, shape, recurrence.getComputeType(), open);
+  emitter.repeat(times, workspace);
+  return workspace;
+}
+
+std::optional<RecurrenceForm> RecurrenceMatch::stepForm(int64_t rows) const {
+  int64_t units = recurrence.getUnits();
+  if (target.capability() >= 80 && matrixWeights(recurrence)) {
+    int64_t splits = kMostSplits;
+    while (units % (splits * kMatrixDepth) != 0)
+      splits /= 2;
+    return rows == kMatrixRows ? std::optional(matrixStep(splits)) : std::nullopt;
+  }
+  if (rows * widestPhase() > kMostSums)
+    return std::nullopt;
+  int64_t deep = 128 / weightBits(), parts = kWarp;
+  while (units % deep != 0)
+    deep /= 2;
+  while (parts > 1 && (parts / 2) * deep >= units)
+    parts /= 2;
+  return laneStep(rows, parts, deep, kStepThreads);
+}
+
+bool RecurrenceMatch::isByStep() const {
   TimeModel model(target);
+  auto least = [&](bool byStep) {
+    double found = std::numeric_limits<double>::infinity();
+    for (int64_t rows : {int64_t(1), kMatrixRows})
+      if (auto form = byStep ? stepForm(rows) : sequenceForm(rows))
+        found = std::min(found, model.microseconds(workOf(*form, {kComparedSteps, 1, 1})));
+    return found;
+  };
+  return least(/*byStep=*/true) < least(/*byStep=*/false);
+}
+
+RecurrenceMatch::Extents RecurrenceMatch::extents() const {
   auto extent = [&](unsigned dim) {
     int64_t size = cast<RankedTensorType>(recurrence.getInput().getType()).getDimSize(dim);
     return ShapedType::isDynamic(size) ? kUnknownSize : double(size);
   };
-  double steps = extent(recurrence.getRowsFirst() ? 1 : 0);
-  double rows = extent(recurrence.getRowsFirst() ? 0 : 1);
+  bool isSwapped = recurrence.getRowsFirst();
+  return {extent(isSwapped ? 1 : 0), extent(isSwapped ? 0 : 1), double(recurrence.getDirections())};
+}
+
+KernelWork RecurrenceMatch::workOf(DictionaryAttr params) const {
+  return workOf(*formOf(params), extents());
+}
+
+/// Of one launch.
+KernelWork RecurrenceMatch::stepWork(const RecurrenceForm &form, const Extents &of) const {
+  TimeModel model(target);
+  double units = double(recurrence.getUnits()), gates = double(widestPhase()),
+         ofBlock = double(unitsOfStep(form)), warps = double(form.threads) / kWarp,
+         weights = gates * units * ofBlock;
+  unsigned bits = recurrence.getComputeType().getIntOrFloatBitWidth();
+  KernelWork work;
+  work.launches = std::max(of.steps, 1.0) * double(recurrence.getPhases().size());
+  work.blocks = std::ceil(of.rows / double(form.rows)) * of.directions * double(form.blocks);
+  work.threads = form.threads;
+  work.sharedBytes = sharedBytes(form);
+  BlockWork &once = work.once;
+  double cells = double(form.rows) * ofBlock;
+  if (form.isMatrix) {
+    double tiles = double(llvm::divideCeil(widestPhase(), 2)),
+           deep = units / double(kMatrixDepth * form.splits), instructions = tiles * deep;
+    work.registers = 64 + 8 * widestPhase();
+    work.onMatrix = true;
+    once.matrix = model.matrixCycles(
+        instructions * warps * double(kMatrixSums * kMatrixRows * kMatrixDepth), weightBits());
+    once.products = deep;
+    once.slots = warps * (instructions * 9 + deep * 12);
+    once.sharedBytes = 2 * warps * tiles * 4 * kWarp * 4;
+    once.barriers = form.splits > 1 ? 1 : 0;
+  } else {
+    int64_t sums = form.rows * widestPhase();
+    work.registers =
+        std::min<int64_t>(40 + sums + form.deep * (widestPhase() * weightBits() / 32 + form.rows),
+                          target.maxRegistersPerThread);
+    once.arithmetic = model.laneCycles(weights * double(form.rows), bits);
+    double loaded = weights / kWarp / double(form.deep);
+    once.slots = weights / kWarp * (double(form.rows) + (weightBits() < 32 ? 1 : 0)) +
+                 loaded * (2 + double(form.rows) / gates * 3) + double(sums) * 3 * warps;
+    once.chain = units / double(form.parts) * 4 + 30 * std::log2(double(form.parts) * 2);
+  }
+  once.slots += std::max(cells / kWarp, 1.0) * kCellSlots;
+  once.chain += kCellChain;
+  double weightBytes = weights * weightBits() / 8;
+  once.l2Bytes =
+      weightBytes + double(form.rows) * units * bits / 8 + cells * (gates + 3) * bits / 8;
+  // Weights stay in the L2 cache from one step to the next where they fit.
+  double all =
+      weightBytes * double(form.blocks) * of.directions * double(recurrence.getGates()) / gates;
+  work.dramBytes =
+      of.directions * of.rows * units * (gates + 1) * bits / 8 +
+      (all > double(target.board->l2_kib) * 1024 ? all * gates / double(recurrence.getGates()) : 0);
+  return work;
+}
+
+/// Of the launch.
+KernelWork RecurrenceMatch::workOf(const RecurrenceForm &form, const Extents &of) const {
+  if (form.isStep)
+    return stepWork(form, of);
+  TimeModel model(target);
+  double steps = of.steps, rows = of.rows;
   double units = double(recurrence.getUnits()), gates = double(recurrence.getGates());
   double weights = gates * units * units / double(form.blocks),
          warps = double(form.threads) / kWarp;
@@ -240,8 +414,7 @@ KernelWork RecurrenceMatch::workOf(DictionaryAttr params) const {
       double(form.isMatrix ? 4 * matrixCells(recurrence) : form.rows) * units / double(form.blocks);
   unsigned bits = recurrence.getComputeType().getIntOrFloatBitWidth();
   KernelWork work;
-  work.blocks =
-      std::ceil(rows / double(form.rows)) * double(recurrence.getDirections() * form.blocks);
+  work.blocks = std::ceil(rows / double(form.rows)) * of.directions * double(form.blocks);
   work.threads = form.threads;
   work.sharedBytes = sharedBytes(form);
   work.steps = steps;
@@ -297,12 +470,41 @@ LogicalResult RecurrenceMatch::verifyThreads(int64_t threads) const {
   return success();
 }
 
+static bool isPower(int64_t value, int64_t most) {
+  return value >= 1 && value <= most && llvm::isPowerOf2_64(value);
+}
+
+LogicalResult RecurrenceMatch::verifyStep(const RecurrenceForm &form) const {
+  int64_t units = recurrence.getUnits();
+  if (form.isMatrix) {
+    if (target.capability() < 80 || !matrixWeights(recurrence))
+      return error() << "its weights are not what matrix instructions take";
+    if (!isPower(form.splits, kWarp) || units % (form.splits * kMatrixDepth) != 0)
+      return error() << "splits of " << form.splits << " must be a power of two, at most " << kWarp
+                     << ", by which " << units << " units are steps of " << kMatrixDepth;
+    return verifyThreads(form.threads);
+  }
+  if (!isPower(form.rows, kMostRows) || !isPower(form.parts, kWarp) || !isPower(form.deep, 8))
+    return error() << "rows of " << form.rows << ", parts of " << form.parts << " and deep of "
+                   << form.deep << " must be powers of two, at most " << kMostRows << ", " << kWarp
+                   << " and 8";
+  if (units % form.deep != 0)
+    return error() << units << " units must be a multiple of deep, " << form.deep;
+  if (form.rows * widestPhase() > 2 * kMostSums)
+    return error() << "a thread would have " << form.rows * widestPhase() << " sums; at most "
+                   << 2 * kMostSums;
+  return verifyThreads(form.threads);
+}
+
 LogicalResult RecurrenceMatch::verify(DictionaryAttr params) const {
   std::optional<RecurrenceForm> form = formOf(params);
   if (!form)
     return error()
            << "needs blocks, deep, parts, rows, threads and vector, or blocks, an instruction "
-              "of [16, 8, 16] and threads";
+              "of [16, 8, 16] and threads; with steps of 1 deep, parts, rows and threads, or an "
+              "instruction and splits";
+  if (form->isStep)
+    return verifyStep(*form);
   if (form->isMatrix != usesMatrices())
     return error() << (form->isMatrix ? "its weights are not what matrix instructions take"
                                       : "its products are for matrix instructions; it needs one");
@@ -315,9 +517,6 @@ LogicalResult RecurrenceMatch::verify(DictionaryAttr params) const {
     return error() << units / form->blocks << " units of a block must be a multiple of " << group;
   if (form->isMatrix)
     return verifyThreads(form->threads);
-  auto isPower = [](int64_t value, int64_t most) {
-    return value >= 1 && value <= most && llvm::isPowerOf2_64(value);
-  };
   if (!isPower(form->rows, kMostRows) || !isPower(form->parts, kWarp) || !isPower(form->deep, 8))
     return error() << "rows of " << form->rows << ", parts of " << form->parts << " and deep of "
                    << form->deep << " must be powers of two, at most " << kMostRows << ", " << kWarp

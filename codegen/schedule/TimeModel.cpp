@@ -131,7 +131,7 @@ TimeEstimate TimeModel::estimate(const KernelWork &work) const {
 }
 
 double TimeModel::microseconds(const KernelWork &work) const {
-  double all = estimate(work).microseconds;
+  double all = work.launches * estimate(work).microseconds;
   for (const KernelWork &other : work.beside)
     all += microseconds(other);
   return all;

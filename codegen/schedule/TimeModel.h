@@ -46,6 +46,7 @@ struct KernelWork {
   BlockWork step, once;
   double trips = 2; // to memory and back, each of which waits for the one before
   double dramBytes = 0;
+  double launches = 1;            // of the kernel, one after another; all else is of each
   std::vector<KernelWork> beside; // other launches that it needs
   bool onMatrix = false;          // whether Tensor Cores are at work
   // For what machine code says instead of `step`:
@@ -93,7 +94,7 @@ public:
   /// Of a launch, with what it costs to launch, without those beside it. Infinite where no block
   /// fits.
   TimeEstimate estimate(const KernelWork &work) const;
-  /// The same in microseconds, with those beside it.
+  /// The same in microseconds, of all of the kernel's launches and those beside it.
   double microseconds(const KernelWork &work) const;
 
 private:

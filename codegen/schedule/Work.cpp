@@ -73,18 +73,27 @@ public:
                         : host.create<arith::ConstantOp>(loc, host.getF64FloatAttr(amount.known))
                               .getResult();
   }
-  Amount size(Value tensor, int64_t dim) {
-    auto type = cast<RankedTensorType>(tensor.getType());
-    if (!type.isDynamicDim(dim))
-      return {double(type.getDimSize(dim))};
-    Value index = planSize(tensor, dim);
-    if (!index)
-      return {0, {}, true};
+  Amount divide(Amount a, Amount b) {
+    return a.unknown || b.unknown ? Amount{0, {}, true}
+           : !a.value && !b.value ? Amount{a.known / b.known}
+                                  : of(host.create<arith::DivFOp>(loc, valueOf(a), valueOf(b)));
+  }
+  /// A number of the plan.
+  Amount numberOf(Value index) {
+    if (std::optional<int64_t> known = getConstantIntValue(index))
+      return {double(*known)};
     Value &number = numbers[index];
     if (!number)
       number = host.create<arith::SIToFPOp>(
           loc, host.getF64Type(), host.create<arith::IndexCastOp>(loc, host.getI64Type(), index));
     return of(number);
+  }
+  Amount size(Value tensor, int64_t dim) {
+    auto type = cast<RankedTensorType>(tensor.getType());
+    if (!type.isDynamicDim(dim))
+      return {double(type.getDimSize(dim))};
+    Value index = planSize(tensor, dim);
+    return index ? numberOf(index) : Amount{0, {}, true};
   }
   Amount elements(Value tensor) {
     Amount count{1};
@@ -149,7 +158,7 @@ Amount operationsOf(kernel::RecurrenceOp recurrence, SymbolicCosts &amounts) {
 void annotateCost(OpBuilder &host, rt::LaunchOp launch, kernel::DispatchOp op,
                   ArrayRef<Described> computed, PlanSize size) {
   SymbolicCosts amounts(host, op.getLoc(), size);
-  Amount flops, bytes;
+  Amount flops, bytes, again;
   llvm::SetVector<Operation *> described;
   llvm::MapVector<Value, Amount> asked; // elements of the dispatch's operands, counted as asked for
   for (auto [value, parts] : computed) {
@@ -174,6 +183,9 @@ void annotateCost(OpBuilder &host, rt::LaunchOp launch, kernel::DispatchOp op,
       flops = amounts.add(flops, amounts.elements(line->getResult(0)));
     } else if (auto recurrence = dyn_cast<kernel::RecurrenceOp>(definition)) {
       flops = amounts.add(flops, operationsOf(recurrence, amounts));
+      // Each launch reads the weights.
+      again = amounts.multiply(amounts.elements(recurrence.getWeights()),
+                               {elementBytes(recurrence.getWeights())});
     }
     auto choose = dyn_cast<kernel::ChooseOp>(definition);
     auto read = [&](Value value) {
@@ -202,6 +214,12 @@ void annotateCost(OpBuilder &host, rt::LaunchOp launch, kernel::DispatchOp op,
   for (auto &[value, count] : asked)
     bytes = amounts.add(bytes, amounts.multiply(amounts.least(count, amounts.elements(value)),
                                                 {elementBytes(value)}));
+  if (Value times = launch.getTimes()) {
+    Amount count = amounts.numberOf(times);
+    flops = amounts.divide(flops, count);
+    bytes = amounts.divide(amounts.add(bytes, amounts.multiply(again, amounts.add(count, {-1}))),
+                           count);
+  }
   if (flops.unknown || bytes.unknown)
     return;
   if (!flops.value && !bytes.value) {

@@ -342,7 +342,7 @@ static LogicalResult lowerRecurrence(Operation *op, Lowering &l) {
 }
 
 void registerRecurrence(LoweringRows &rows) {
-  llvm::StringRef limits = "4,096 units at most, of FP64 2,048; their number known";
+  llvm::StringRef limits = "a number of units known at compile time";
   rows.add<onnx::LSTMOp>({lowerRecurrence, limits});
   rows.add<onnx::GRUOp>({lowerRecurrence, limits});
   rows.add<onnx::RNNOp>({lowerRecurrence, limits});

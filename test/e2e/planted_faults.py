@@ -114,6 +114,24 @@ class Case:
 
 
 @dataclass
+class StepCase(Case):
+    """A recurrent network each step of which is a launch, by this schedule."""
+    schedule: str = ""
+
+    def write_device(self, suite, work, target):
+        onnx.save(self.model(), work / "model.onnx")
+        listed = work / "schedules.json"
+        step = harness.run([suite.tool("cameoc"), work / "model.onnx", "-o", listed, f"--target={target}",
+                            "--emit=schedules"], SECONDS)
+        if step.code:
+            return step
+        text = re.sub(r'(recurrence\\", )\{[^}]*\}', lambda found: found[1] + self.schedule, listed.read_text())
+        listed.write_text(text)
+        self.flags = (f"--schedules={listed}",)
+        return super().write_device(suite, work, target)
+
+
+@dataclass
 class MatrixCase(Case):
     """A product on Tensor Cores, as matrix_types.py describes it: `form` and what makes it."""
     form: str = ""
@@ -270,6 +288,17 @@ def cases():
               "n": numpy.array([3, 2], numpy.int32)}, [3, 1, 2, 24]),
         ClusterCase("recurrence-cluster", [node("LSTM", ["x", "w", "r"], ["y"], "steps", hidden_size=128)],
                     {"x": normal(2, 1, 4), "w": normal(1, 512, 4), "r": normal(1, 512, 128) / 11}, [2, 1, 1, 128]),
+        # A launch for each phase of a step: lanes share a unit's sums, or warps those of eight units.
+        StepCase("recurrence-step", [node("GRU", ["x", "w", "r", "", "n"], ["y"], "steps", hidden_size=26,
+                                          direction="reverse")],
+                 {"x": normal(3, 3, 4), "w": normal(1, 78, 4), "r": normal(1, 78, 26) / 5,
+                  "n": numpy.array([3, 2, 3], numpy.int32)}, [3, 1, 3, 26], kernel="k1_steps",
+                 schedule="{deep = 2 : i64, parts = 4 : i64, rows = 2 : i64, steps = 1 : i64, threads = 32 : i64}"),
+        StepCase("recurrence-step-mma", [node("LSTM", ["x", "w", "r"], ["q"], "steps", hidden_size=64),
+                                         node("Cast", ["q"], ["y"], "floats", to=TensorProto.FLOAT)],
+                 {"x": normal(2, 9, 4).astype(numpy.float16), "w": normal(1, 256, 4).astype(numpy.float16),
+                  "r": (normal(1, 256, 64) / 8).astype(numpy.float16)}, [2, 1, 9, 64], kernel="k1_steps",
+                 schedule="{instruction = array<i64: 16, 8, 16>, splits = 2 : i64, steps = 1 : i64}"),
         Case("depthwise", [node("Conv", ["x", "w"], ["y"], "depthwise", group=6,
                                pads=[1, 1, 1, 1])], {"x": normal(1, 6, 7, 7),
              "w": normal(6, 1, 3, 3)}, [1, 6, 7, 7]),

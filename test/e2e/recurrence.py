@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """LSTM, GRU and RNN: drawn ones beside ONNX Runtime and the formulas of the specification, with sizes that only a run
 knows; and what must be equal to the bit: a sequence in one piece and in two, both directions and one of each, rows
-together and alone."""
+together and alone. All of that of both kinds of kernels, those of all steps and those of one."""
 # SPDX-License-Identifier: Apache-2.0
 import argparse
 import json
@@ -28,6 +28,11 @@ OFF = {F32: 2e-5, F64: 1e-10, F16: 4e-3}
 CHECKS = ("--sim-checks",)
 # Blocks of sm_90 that have the weights of 128 units in their registers, in FP32.
 CLUSTERS = {"LSTM": 2, "GRU": 2, "RNN": 1}
+
+
+# Schedules of single steps: no row's sums are in another order than those of another number of rows.
+STEP = "{{deep = {deep} : i64, parts = {parts} : i64, rows = {rows} : i64, steps = 1 : i64, threads = 64 : i64}}"
+STEP_OF_TILES = "{{instruction = array<i64: 16, 8, 16>, splits = {splits} : i64, steps = 1 : i64}}"
 
 
 class Layer:
@@ -92,6 +97,18 @@ class Recurrence:
 
     def compile(self, case, made, *flags, **options):
         return artefact.Artefact(self.suite, case, made, *flags, **options)
+
+    def compile_as(self, case, made, schedule, *flags, **options):
+        """With this schedule of the recurrence, or that of the compiler's choice where it is None."""
+        if schedule is None:
+            return self.compile(case, made, *flags, **options)
+        listed = self.suite.work / f"{case}.schedules.json"
+        chosen = self.compile(case, made, "--emit=schedules", **options)
+        if chosen.step.code:
+            return chosen
+        text = (self.suite.work / case).read_text()
+        listed.write_text(re.sub(r'(recurrence\\", )\{[^}]*\}', lambda found: found[1] + schedule, text))
+        return self.compile(case, made, f"--schedules={listed}", *flags, **options)
 
     def run(self, case, program, feed):
         """The outputs, or None after a failure, which is told."""
@@ -181,13 +198,13 @@ class Recurrence:
         else:
             self.suite.ok(case)
 
-    def check_parts(self, operator, dtype, units):
+    def check_parts(self, operator, dtype, units, schedule=None):
         """Nine steps, and four and five with the states of these."""
-        case = f"parts-{operator}-{numpy.dtype(dtype).name}-{units}"
+        case = f"{'step-' if schedule else ''}parts-{operator}-{numpy.dtype(dtype).name}-{units}"
         random, states = numpy.random.default_rng(5), {"h", "c"} if operator == "LSTM" else {"h"}
         layer = Layer(operator, inputs=24, units=units, dtype=dtype).draw(random, {"w", "r", "b"})
         feed = layer.feed(random, 9, 3, states)
-        program = self.compile(case, layer.model(feed))
+        program = self.compile_as(case, layer.model(feed), schedule)
         whole = self.run(case, program, feed)
         first = self.run(case, program, {**feed, "x": feed["x"][:4]})
         if first is None:
@@ -197,20 +214,21 @@ class Recurrence:
         if second is not None:
             self.same(case, whole, [numpy.concatenate([first[0], second[0]]), *second[1:]])
 
-    def check_directions(self, operator, dtype, units):
+    def check_directions(self, operator, dtype, units, schedule=None):
         """Both, and each by itself, the second one forwards through the steps from the last on."""
-        case = f"directions-{operator}-{numpy.dtype(dtype).name}-{units}"
+        case = f"{'step-' if schedule else ''}directions-{operator}-{numpy.dtype(dtype).name}-{units}"
         random = numpy.random.default_rng(6)
         both = Layer(operator, inputs=24, units=units, dtype=dtype, direction="bidirectional")
         both.draw(random, {"w", "r", "b"})
         feed = both.feed(random, 6, 2, {"h"})
-        outputs = [self.run(case, self.compile(case, both.model(feed)), feed)]
+        outputs = [self.run(case, self.compile_as(case, both.model(feed), schedule), feed)]
         for number in (0, 1):
             one = Layer(operator, inputs=24, units=units, dtype=dtype)
             one.operands = {name: array[number:number + 1] for name, array in both.operands.items()}
             given = {"x": feed["x"][::-1] if number else feed["x"], "h": feed["h"][number:number + 1]}
             given = {name: numpy.ascontiguousarray(array) for name, array in given.items()}
-            outputs.append(self.run(case, self.compile(f"{case}-{number}", one.model(given)), given))
+            program = self.compile_as(f"{case}-{number}", one.model(given), schedule)
+            outputs.append(self.run(case, program, given))
         if any(found is None for found in outputs):
             return
         forward, backward = outputs[1:]
@@ -280,6 +298,59 @@ class Recurrence:
         else:
             self.suite.fail(case, f"no kernel has clusters of {blocks} blocks", program.step)
 
+    # --- a launch for each step
+
+    def check_steps(self, operator, dtype, units, schedule, rows=3):
+        """Of several sizes, nothing among them; rows together and each alone."""
+        case = f"step-{operator}-{numpy.dtype(dtype).name}-{units}-{rows}"
+        random = numpy.random.default_rng(10)
+        present = {"b", "h", "lengths"} | ({"c", "p"} if operator == "LSTM" else set())
+        layer = Layer(operator, inputs=8, units=units, dtype=dtype, direction="bidirectional", layout=rows % 2)
+        layer.draw(random, {"w", "r", *present})
+        feeds = [layer.feed(random, *sizes, present) for sizes in ((4, rows), (1, 1), (0, 3), (4, 0))]
+        program = self.compile_as(case, layer.model(feeds[0]), schedule, *CHECKS)
+        if not all(self.check_values(f"{case}-{i}", layer, program, feed) for i, feed in enumerate(feeds)):
+            return
+        together = self.run(case, program, feeds[0])
+        axes = {"x": 1 - layer.layout, "lengths": 0, "h": 1 - layer.layout, "c": 1 - layer.layout}
+        alone = [self.run(case, program, {name: numpy.ascontiguousarray(numpy.take(array, [i], axes[name]))
+                                          for name, array in feeds[0].items()}) for i in range(rows)]
+        if together is None or any(each is None for each in alone):
+            return
+        last = [0 if layer.layout else axis for axis in (2, 1, 1)]
+        self.same(case, together, [numpy.concatenate([each[i] for each in alone], axis=last[i])
+                                   for i in range(len(together))])
+
+    def check_step_launches(self, operator, phases, **attributes):
+        """One for each step and phase behind that of all inputs."""
+        case, random = f"step-launches-{operator}-{phases}", numpy.random.default_rng(8)
+        layer = Layer(operator, inputs=16, units=32, **attributes).draw(random, {"w", "r", "b"})
+        feed = layer.feed(random, 20, 1, set())
+        trace = self.suite.work / f"{case}.trace.json"
+        program = self.compile_as(case, layer.model(feed), STEP.format(deep=4, parts=8, rows=1))
+        numpy.savez(self.suite.work / f"{case}.npz", **feed)
+        step = program.step if program.step.code else harness.run(
+            [program.path, "--device=sim", f"--input=@{self.suite.work / case}.npz", f"--profile={trace}"], artefact.SECONDS)
+        events = json.loads(trace.read_text())["traceEvents"] if not step.code else []
+        launches = sum(event["ph"] == "X" for event in events)
+        if launches == 1 + 20 * phases:
+            self.suite.ok(case)
+        else:
+            self.suite.fail(case, f"{launches} launches, not {1 + 20 * phases}", program.step, step)
+
+    def check_chosen(self, units, by_step, target="sim:sm_80", **attributes):
+        """Whether steps are launches goes by the units alone: not by rows, steps or directions."""
+        case, random = f"chosen-{units}-{target[4:]}", numpy.random.default_rng(11)
+        for steps, rows, direction in ((1, 1, "forward"), (500, 64, "bidirectional")):
+            layer = Layer("LSTM", inputs=4, units=units, direction=direction, **attributes).draw(random, {"w", "r"})
+            made = layer.model(layer.feed(random, steps, rows, set()), is_open=False)
+            step = self.compile(case, made, "--emit=schedules", target=target).step
+            text = (self.suite.work / case).read_text() if not step.code else ""
+            if step.code or ("steps = 1" in text) != by_step:
+                self.suite.fail(case, f"{steps} steps of {rows} rows {'are one launch' if by_step else 'are launches'}", step)
+                return
+        self.suite.ok(case)
+
     # --- kernels
 
     def check_launches(self, operator):
@@ -310,6 +381,26 @@ class Recurrence:
         else:
             self.suite.fail(case, f"off by {off:.1e} of the largest; at most {most}, and not as FP32")
 
+    def check_weights(self, operator, precision):
+        """Weights of 8 bits, a scale for each gate of a unit, which no launch of its own dequantises."""
+        case, random = f"weights-{precision}-{operator}", numpy.random.default_rng(12)
+        layer = Layer(operator, inputs=64, units=96, direction="bidirectional").draw(random, {"w", "r", "b"})
+        feed = layer.feed(random, 20, 2, {"h"})
+        report = self.suite.work / f"{case}.json"
+        flags = ("--weights=int8", f"--precision={precision}", f"--report={report}")
+        outputs = self.run(case, self.compile(case, layer.model(feed), *flags, *CHECKS), feed)
+        if outputs is None:
+            return
+        for name in ("w", "r"):
+            scale = abs(layer.operands[name]).max(2, keepdims=True) / F32(127)
+            layer.operands[name] = (numpy.rint(layer.operands[name] / scale) * scale).astype(F32)
+        off, most = self.off_by(outputs, layer.expected(feed)), 2e-5 if precision == "fp32" else 5e-3
+        kernels = json.loads(report.read_text())["kernels"]
+        if off <= most and len(kernels) == 2:
+            self.suite.ok(case)
+        else:
+            self.suite.fail(case, f"off by {off:.1e} of the largest, at most {most}; {len(kernels)} launches, not 2")
+
     def check(self):
         for number in range(self.options.first, self.options.first + self.options.count):
             self.check_drawn(number)
@@ -321,10 +412,29 @@ class Recurrence:
                 self.check_rows(operator, rows)
             for dtype, units, many in ((F32, 128, 1), (F16, 256, 2), (F64, 128, 2)):
                 self.check_cluster(operator, dtype, units, many * CLUSTERS[operator])
+            for dtype, units, deep, parts in ((F32, 40, 4, 8), (F16, 24, 8, 4), (F32, 7, 1, 4), (F64, 36, 2, 32)):
+                schedule = STEP.format(deep=deep, parts=parts, rows=2)
+                self.check_parts(operator, dtype, units, schedule)
+                self.check_directions(operator, dtype, units, schedule)
+                self.check_steps(operator, dtype, units, schedule)
+            for splits in (1, 2, 4):
+                tiles = STEP_OF_TILES.format(splits=splits)
+                self.check_steps(operator, F16, 64, tiles, rows=8 + splits)
+            self.check_parts(operator, F16, 64, tiles)
+            self.check_directions(operator, F16, 64, tiles)
+            for rows in (1, 4, 8):
+                self.check_steps(operator, F32, 24, STEP.format(deep=4, parts=2, rows=rows), rows=9 + rows)
+            self.check_step_launches(operator, 2 if operator == "GRU" else 1)
             self.check_layouts(operator)
             self.check_launches(operator)
             self.check_precision(operator, "fp16", 5e-3)
             self.check_precision(operator, "bf16", 5e-2)
+            self.check_weights(operator, "fp32")
+            self.check_weights(operator, "fp16")
+        self.check_step_launches("GRU", 1, linear_before_reset=1)
+        self.check_chosen(64, False)
+        self.check_chosen(1024, True)
+        self.check_chosen(5000, True, target="sim:sm_90")
         return self.suite.close()
 
 

@@ -153,12 +153,8 @@ static FailureOr<int64_t> unitsOf(Shapes &shapes, Operation *op, const Sizes &we
   if (!units)
     return s.refuse(op, "a number of units known only at run time; nearest supported: hidden_size, "
                         "or R of known sizes");
-  bool isDouble = elementType(op->getOperand(kStepInput)).isF64();
-  int64_t most = isDouble ? kMostDoubleUnits : kMostUnits;
-  if (*units < 1 || *units > most)
-    return s.refuse(op, Twine(*units) +
-                            " units, as hidden_size or R says; nearest supported: 1 to " +
-                            Twine(most) + (isDouble ? " of FP64" : ""));
+  if (*units < 1)
+    return s.refuse(op, Twine(*units) + " units, as hidden_size or R says; nearest supported: 1");
   return *units;
 }
 

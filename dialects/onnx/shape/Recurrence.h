@@ -19,9 +19,6 @@ enum RecurrenceOperand : unsigned {
   kPeepholes
 };
 
-/// Units that a layer may have: what a block keeps of a row's state has to fit in 48 KiB of shared memory.
-inline constexpr int64_t kMostUnits = 4096, kMostDoubleUnits = 2048;
-
 enum class CellFunction {
   Affine,
   Elu,
