@@ -261,6 +261,24 @@ static double costOfWholeRows(const Description &producer, const FusionLimits &l
   return work * std::max(0.0, 1 / busy(whole) - 1 / busy(apart));
 }
 
+/// Whether the consumer, a recurrent network, reads of the producer nothing but weights, which that one
+/// makes of constants with fewer bits: then as few bytes are read in each step.
+static bool dequantizesWeights(const Description &producer, const Description &consumer) {
+  kernel::DispatchOp from = producer.op, to = consumer.op;
+  kernel::RecurrenceOp recurrence;
+  to.getBody().walk([&](kernel::RecurrenceOp op) { recurrence = op; });
+  Operation *byDepth = recurrence.getWeights().getDefiningOp();
+  auto isWeight = [&](std::pair<BlockArgument, unsigned> found) {
+    return byDepth &&
+           llvm::all_of(found.first.getUsers(), [&](Operation *user) { return user == byDepth; });
+  };
+  unsigned bits = getElementTypeOrSelf(recurrence.getWeights()).getIntOrFloatBitWidth();
+  auto isSmaller = [&](Value input) {
+    return getElementTypeOrSelf(input).getIntOrFloatBitWidth() < bits;
+  };
+  return llvm::all_of(readResults(from, to), isWeight) && llvm::any_of(from.getInputs(), isSmaller);
+}
+
 std::string whyApart(const Description &producer, const Description &consumer,
                      const FusionLimits &limits) {
   using Form = DispatchForm;
@@ -281,6 +299,8 @@ std::string whyApart(const Description &producer, const Description &consumer,
   bool isOfProduct = producer.form == Form::Product || producer.form == Form::ProductOfRows;
   if (consumer.form == Form::Rows && isOfProduct && limits.productRow > 0)
     return whyRowsApart(producer, limits);
+  if (consumer.form == Form::Recurrence && isElementwise && dequantizesWeights(producer, consumer))
+    return {};
   // What is not elementwise is computed where its elements are needed, once.
   if (isElementwise)
     return nameOf(consumer.form) + " would compute its elements again for each use";

@@ -6,6 +6,7 @@
 //   %y = onnx.Add(%x, %f)                  ==>  %y = onnx.Add(%x, %c')
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "dialects/onnx/shape/Recurrence.h"
 #include "passes/Statistics.h"
 #include "passes/graph/Elements.h"
 #include "passes/graph/Graph.h"
@@ -26,6 +27,9 @@ bool isMultiplied(Value value) {
   return llvm::any_of(value.getUses(), [](OpOperand &use) {
     if (auto cast = dyn_cast<onnx::CastOp>(use.getOwner()))
       return isMultiplied(cast.getOutput());
+    if (isa<onnx::GRUOp, onnx::LSTMOp, onnx::RNNOp>(use.getOwner()))
+      return use.getOperandNumber() == onnx::kInputWeights ||
+             use.getOperandNumber() == onnx::kStateWeights;
     return use.getOperandNumber() < 2 &&
            isa<onnx::ConvOp, onnx::ConvTransposeOp, onnx::EinsumOp, onnx::GemmOp, onnx::MatMulOp>(
                use.getOwner());

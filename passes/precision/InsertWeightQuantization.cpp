@@ -1,4 +1,4 @@
-// Quantises the constant weights of matrix products, and nothing else.
+// Quantises the constant weights of matrix products and recurrent networks, and nothing else.
 //
 //   %1 = onnx.MatMul(%x, %w)   ==>   %d = onnx.DequantizeLinear(%w', %s, %none)  int8 by column, or
 //                                    %1 = onnx.MatMul(%x, %d)                    int4 by blocks
@@ -9,6 +9,7 @@
 // they are.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "dialects/onnx/shape/Recurrence.h"
 #include "dialects/rt/Ledger.h"
 #include "passes/Statistics.h"
 #include "passes/precision/Policy.h"
@@ -28,6 +29,17 @@ namespace cameo {
 /// The last number of 4 bits; -8 is not used, so that there is one of either sign.
 static constexpr double kLastNibble = 7;
 
+static bool isRecurrent(Operation *op) { return isa<onnx::GRUOp, onnx::LSTMOp, onnx::RNNOp>(op); }
+
+/// Operands of products that may be weights.
+static SmallVector<unsigned> weightsOf(Operation *op) {
+  if (isRecurrent(op))
+    return {onnx::kInputWeights, onnx::kStateWeights};
+  if (policyOf(op).role == Role::Product && op->getNumOperands() > 1)
+    return {1};
+  return {};
+}
+
 namespace {
 
 struct InsertWeightQuantization : impl::InsertWeightQuantizationBase<InsertWeightQuantization> {
@@ -46,9 +58,9 @@ struct InsertWeightQuantization : impl::InsertWeightQuantizationBase<InsertWeigh
     for (func::FuncOp function : functions) {
       rt::Ledger ledger(function);
       for (Operation &op : function.getBody().front())
-        if (policyOf(&op).role == Role::Product && op.getNumOperands() > 1 &&
-            isFP32(op.getOperand(1)) && onnx::constantValue(op.getOperand(1)))
-          quantize(&op, ledger);
+        for (unsigned operand : weightsOf(&op))
+          if (isFP32(op.getOperand(operand)) && onnx::constantValue(op.getOperand(operand)))
+            quantize(&op, operand, ledger);
       isAnyRead |= !read.empty();
       for (Operation *constant : read)
         if (constant->use_empty())
@@ -62,7 +74,7 @@ struct InsertWeightQuantization : impl::InsertWeightQuantizationBase<InsertWeigh
   }
 
 private:
-  void quantize(Operation *op, rt::Ledger &ledger);
+  void quantize(Operation *op, unsigned operand, rt::Ledger &ledger);
   std::string whyNot(Operation *op, const Elements &weights, int64_t depthAxis) const;
 
   /// Of each constant and axis of depth what stands for it.
@@ -75,15 +87,19 @@ private:
 
 /// The axis of the weights that products sum over.
 static int64_t depthAxisOf(Operation *op) {
+  if (isRecurrent(op))
+    return 2;
   auto gemm = dyn_cast<onnx::GemmOp>(op);
   return gemm && gemm.getTransB() ? 1 : 0;
 }
 
 std::string InsertWeightQuantization::whyNot(Operation *op, const Elements &weights,
                                              int64_t depthAxis) const {
-  if (!isa<onnx::MatMulOp, onnx::GemmOp>(op))
-    return "only matrix products dequantise weights as they read them";
-  if (weights.shape().size() != 2)
+  if (!isRecurrent(op) && !isa<onnx::MatMulOp, onnx::GemmOp>(op))
+    return "only matrix products and recurrent networks dequantise weights as they read them";
+  if (isRecurrent(op) && (type != "int8" || block > 0))
+    return "recurrent networks have a scale for each gate of a unit, of 8 bits";
+  if (!isRecurrent(op) && weights.shape().size() != 2)
     return ("weights of " + Twine(weights.shape().size()) + " dimensions are no matrix").str();
   if (weights.count() < leastWeights)
     return (Twine(weights.count()) + " weights are little to read; " + Twine(leastWeights) +
@@ -96,8 +112,8 @@ std::string InsertWeightQuantization::whyNot(Operation *op, const Elements &weig
   return "";
 }
 
-void InsertWeightQuantization::quantize(Operation *op, rt::Ledger &ledger) {
-  Value constant = op->getOperand(1);
+void InsertWeightQuantization::quantize(Operation *op, unsigned operand, rt::Ledger &ledger) {
+  Value constant = op->getOperand(operand);
   std::optional<Elements> weights = Elements::of(onnx::constantValue(constant));
   int64_t depthAxis = depthAxisOf(op);
   if (std::string why = whyNot(op, *weights, depthAxis); !why.empty()) {
@@ -109,7 +125,10 @@ void InsertWeightQuantization::quantize(Operation *op, rt::Ledger &ledger) {
   Value &known = dequantized[{constant, depthAxis}];
   if (!known) {
     bool isNibble = type == "int4";
-    std::optional<int64_t> size = block > 0 ? std::optional<int64_t>(block) : std::nullopt;
+    // A recurrent network's rows are blocks of their own: one axis does not have those of all directions.
+    std::optional<int64_t> size = isRecurrent(op) ? std::optional(weights->shape().back())
+                                  : block > 0     ? std::optional<int64_t>(block)
+                                                  : std::nullopt;
     QuantizedMatrix matrix =
         quantizeMatrix(*weights, depthAxis, size, isNibble ? kLastNibble : kLastQuantum);
     onnx::ElementKind kind = isNibble ? onnx::ElementKind::I4 : onnx::ElementKind::I8;
@@ -118,12 +137,12 @@ void InsertWeightQuantization::quantize(Operation *op, rt::Ledger &ledger) {
     OpBuilder b(op);
     auto matrixType =
         RankedTensorType::get(weights->shape(), onnx::elementTypeOf(kind, &getContext()));
-    std::string name = (nodeName(op) + ".weights").str();
+    std::string name = (nodeName(op) + (operand == 1 ? ".weights" : ".state_weights")).str();
     known = dequantizeConstant(
         b, op->getLoc(), name, onnx::makeConstant(matrixType, name, ArrayRef<char>(bytes)),
         matrix.scales, matrix.scaleShape, size ? depthAxis : 1 - depthAxis, size);
   }
-  op->setOperand(1, known);
+  op->setOperand(operand, known);
   read.insert(constant.getDefiningOp());
   ledger.applied("weights", op->getLoc(), "weights quantised");
   count(&getContext(), getArgument(), "quantised");

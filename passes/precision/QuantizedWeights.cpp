@@ -45,11 +45,11 @@ QuantizedWeights quantizeWeights(const Elements &elements, std::optional<int64_t
 
 QuantizedMatrix quantizeMatrix(const Elements &elements, int64_t depthAxis,
                                std::optional<int64_t> block, double last) {
-  int64_t columns = elements.shape()[1], size = block.value_or(elements.shape()[depthAxis]);
+  int64_t columns = elements.shape().back(), size = block.value_or(elements.shape()[depthAxis]);
   QuantizedMatrix result;
   result.scaleShape.assign(elements.shape().begin(), elements.shape().end());
   result.scaleShape[depthAxis] /= size;
-  int64_t scaleColumns = result.scaleShape[1];
+  int64_t scaleColumns = result.scaleShape.back();
   auto scaleOf = [&](int64_t i) {
     int64_t row = i / columns, column = i % columns;
     return depthAxis == 0 ? row / size * scaleColumns + column : row * scaleColumns + column / size;

@@ -27,7 +27,8 @@ struct QuantizedWeights {
 QuantizedWeights quantizeWeights(const Elements &elements, std::optional<int64_t> axis,
                                  llvm::ArrayRef<double> biases, double inputScale);
 
-/// A matrix with a scale for each column, or for each block of a column's depth.
+/// A matrix with a scale for each column, or for each block of a column's depth; or several matrices,
+/// whose depth is innermost.
 struct QuantizedMatrix {
   std::vector<int8_t> numbers;
   std::vector<float> scales; // row-major, of `scaleShape`
