@@ -76,12 +76,13 @@ def InsertQuantization : Pass<"cameo-insert-quantization", "::mlir::ModuleOp"> {
 
 def InsertWeightQuantization
     : Pass<"cameo-insert-weight-quantization", "::mlir::ModuleOp"> {
-  let summary = "insert quantisation of the constant weights of matrix products alone";
+  let summary = "insert quantisation of the constant weights of matrix products and recurrent networks alone";
   let description = [{
     A MatMul or Gemm by a constant matrix of FP32 multiplies by a DequantizeLinear of integers: of 8
-    bits with a scale for each column, or of 4 bits with one for each block of depth. Scales are
-    symmetric: the greatest magnitude becomes 127, or 7. Small matrices, those whose depth is not
-    whole blocks, and weights of other products stay; the ledger says so.
+    bits with a scale for each column, or of 4 bits with one for each block of depth. W and R of LSTM,
+    GRU and RNN are of 8 bits with a scale for each gate of a unit. Scales are symmetric: the greatest
+    magnitude becomes 127, or 7. Small matrices, those whose depth is not whole blocks, and weights of
+    other products stay; the ledger says so.
 
     ```mlir
     %0 = onnx.MatMul(%x, %w) : (tensor<5x4xf32>, tensor<4x2xf32>) -> tensor<5x2xf32>

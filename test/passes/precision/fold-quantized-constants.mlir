@@ -44,6 +44,25 @@ func.func @weights(%x: tensor<2x2xf32>) -> tensor<2x1xf32> {
 
 // -----
 
+// So do recurrent networks, in each step; their biases are floats.
+// CHECK-LABEL: func @recurrent
+// CHECK: %[[B:.*]] = onnx.Constant() {value = dense<5.000000e-01> : tensor<1x2xf32>}
+// CHECK: %[[W:.*]] = onnx.DequantizeLinear
+// CHECK: onnx.RNN(%arg0, %[[W]], %[[W]], %[[B]],
+func.func @recurrent(%x: tensor<2x1x1xf32>) -> tensor<2x1x1x1xf32> {
+  %none = onnx.None() : () -> none
+  %c = onnx.Constant() {value = dense<1> : tensor<1x1x1xi8>} : () -> tensor<1x1x1xi8>
+  %d = onnx.Constant() {value = dense<1> : tensor<1x2xi8>} : () -> tensor<1x2xi8>
+  %s = onnx.Constant() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %w = onnx.DequantizeLinear(%c, %s, %none) : (tensor<1x1x1xi8>, tensor<f32>, none) -> tensor<1x1x1xf32>
+  %b = onnx.DequantizeLinear(%d, %s, %none) : (tensor<1x2xi8>, tensor<f32>, none) -> tensor<1x2xf32>
+  %0, %1 = onnx.RNN(%x, %w, %w, %b, %none, %none)
+      : (tensor<2x1x1xf32>, tensor<1x1x1xf32>, tensor<1x1x1xf32>, tensor<1x2xf32>, none, none) -> (tensor<2x1x1x1xf32>, none)
+  return %0 : tensor<2x1x1x1xf32>
+}
+
+// -----
+
 // Above the limit floats would be more to read than integers.
 // CHECK-LABEL: func @large
 // CHECK: onnx.DequantizeLinear

@@ -93,7 +93,7 @@ func.func @batch(%x: tensor<2x5x2xf32>) -> tensor<2x5x2xf32> {
 
 // CHECK-LABEL: func @convolution
 // CHECK-NOT: onnx.DequantizeLinear
-// SAID: remark: weights not quantised: only matrix products dequantise weights as they read them
+// SAID: remark: weights not quantised: only matrix products and recurrent networks dequantise weights as they read them
 func.func @convolution(%x: tensor<1x2x4xf32>) -> tensor<1x4x4xf32> {
   %none = onnx.None() : () -> none
   %w = onnx.Constant() {value = dense<[[[1.0], [2.0]], [[3.0], [4.0]], [[5.0], [6.0]], [[7.0], [8.0]]]> : tensor<4x2x1xf32>} : () -> tensor<4x2x1xf32>
@@ -111,4 +111,39 @@ func.func @others(%x: tensor<5x4xf32>, %y: tensor<4x2xf32>, %z: tensor<5x4xf16>)
   %0 = onnx.MatMul(%x, %y) : (tensor<5x4xf32>, tensor<4x2xf32>) -> tensor<5x2xf32>
   %1 = onnx.MatMul(%z, %w) : (tensor<5x4xf16>, tensor<4x2xf16>) -> tensor<5x2xf16>
   return %0, %1 : tensor<5x2xf32>, tensor<5x2xf16>
+}
+
+// -----
+
+// Rows of both directions are blocks: each gate of a unit has a scale. Biases stay.
+// CHECK-LABEL: func @recurrent
+// CHECK: %[[W:.*]] = onnx.Constant() {value = dense<{{\[\[}}[32, 64, 95, 127], [127, 0, -127, 64]], {{\[}}[127, 127, 127, 127], [0, 0, 0, -127]]]> : tensor<2x2x4xi8>}
+// CHECK: %[[D:.*]] = onnx.DequantizeLinear(%[[W]], %{{.*}}, %{{.*}}) {axis = 2 : i64, block_size = 4 : i64} : (tensor<2x2x4xi8>, tensor<2x2x1xf32>, none) -> tensor<2x2x4xf32>
+// CHECK: %[[E:.*]] = onnx.DequantizeLinear({{.*}}) {axis = 2 : i64, block_size = 2 : i64} : (tensor<2x2x2xi8>, tensor<2x2x1xf32>, none) -> tensor<2x2x2xf32>
+// CHECK: %[[B:.*]] = onnx.Constant() {{.*}} : tensor<2x4xf32>}
+// CHECK: onnx.RNN(%arg0, %[[D]], %[[E]], %[[B]],
+// BLOCKS-LABEL: func @recurrent
+// BLOCKS-NOT: onnx.DequantizeLinear
+// SAID: remark: weights not quantised: recurrent networks have a scale for each gate of a unit, of 8 bits
+func.func @recurrent(%x: tensor<5x3x4xf32>) -> tensor<5x2x3x2xf32> {
+  %none = onnx.None() : () -> none
+  %w = onnx.Constant() {value = dense<[[[1.0, 2.0, 3.0, 4.0], [2.0, 0.0, -2.0, 1.0]], [[7.0, 7.0, 7.0, 7.0], [0.0, 0.0, 0.0, -1.0]]]>
+      : tensor<2x2x4xf32>} : () -> tensor<2x2x4xf32>
+  %r = onnx.Constant() {value = dense<[[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]]> : tensor<2x2x2xf32>} : () -> tensor<2x2x2xf32>
+  %b = onnx.Constant() {value = dense<[[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]> : tensor<2x4xf32>} : () -> tensor<2x4xf32>
+  %0, %1 = onnx.RNN(%x, %w, %r, %b, %none, %none) {direction = "bidirectional"}
+      : (tensor<5x3x4xf32>, tensor<2x2x4xf32>, tensor<2x2x2xf32>, tensor<2x4xf32>, none, none) -> (tensor<5x2x3x2xf32>, none)
+  return %0 : tensor<5x2x3x2xf32>
+}
+
+// -----
+
+// Weights that are inputs stay.
+// CHECK-LABEL: func @recurrentInput
+// CHECK-NOT: onnx.DequantizeLinear
+func.func @recurrentInput(%x: tensor<5x3x4xf32>, %w: tensor<1x3x4xf32>, %r: tensor<1x3x3xf32>) -> tensor<5x1x3x3xf32> {
+  %none = onnx.None() : () -> none
+  %0, %1 = onnx.RNN(%x, %w, %r, %none, %none, %none)
+      : (tensor<5x3x4xf32>, tensor<1x3x4xf32>, tensor<1x3x3xf32>, none, none, none) -> (tensor<5x1x3x3xf32>, none)
+  return %0 : tensor<5x1x3x3xf32>
 }
