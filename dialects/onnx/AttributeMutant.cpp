@@ -6,11 +6,11 @@
 // all of it had forgotten them alike: rules of shapes agree with what is computed, and only results can tell.
 //
 // SPDX-License-Identifier: Apache-2.0
-#ifdef CAMEO_MUTANTS
+#ifdef CAMEO_ATTRIBUTE_MUTANTS
 #include "dialects/onnx/AttributeMutant.h"
 #include "dialects/onnx/AttributeValues.h"
 #include "dialects/onnx/OpsetConversion.h"
-#include "runtime/mutant.h"
+#include <cstdlib>
 
 using namespace cameo::onnx;
 using namespace cameo::onnx_proto;
@@ -84,7 +84,8 @@ private:
 } // namespace
 
 void cameo::onnx::applyAttributeMutant(ModelProto &model) {
-  auto [op, fault] = StringRef(cameo::chosenMutant()).split(':');
+  const char *chosen = std::getenv("CAMEO_MUTANT");
+  auto [op, fault] = StringRef(chosen ? chosen : "").split(':');
   if (fault.empty())
     return;
   AttributeMutant mutant(op, fault);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#ifdef CAMEO_MUTANTS
+#ifdef CAMEO_ATTRIBUTE_MUTANTS // of CameoOnnxMutants
 #include "dialects/onnx/onnx.pb.h"
 
 namespace cameo::onnx {

@@ -344,7 +344,7 @@ static OwningOpRef<ModuleOp> importParsed(llvm::Expected<std::shared_ptr<ModelPr
     emitError(UnknownLoc::get(context)) << path << ": " << llvm::toString(model.takeError());
     return nullptr;
   }
-#ifdef CAMEO_MUTANTS
+#ifdef CAMEO_ATTRIBUTE_MUTANTS
   applyAttributeMutant(**model);
 #endif
   return Importer(context, *model, path, std::move(folder), options).run();
