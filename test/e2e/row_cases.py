@@ -1,15 +1,22 @@
-"""A small model for each row of the import table: CASES maps an operator to a function that, given
-the version of the operator's definition, yields the Cases that this version allows."""
+"""The rows of operators that tests draw from: CASES maps an operator to a function that, given the version of the
+operator's definition, yields the Cases that this version allows, small models of one node. ATTRIBUTES and INPUTS have
+the kinds of values (spec_kinds.py) that one of its attributes or inputs may not have, where its name alone does not say
+which."""
 # SPDX-License-Identifier: Apache-2.0
+import collections
 from dataclasses import dataclass, field
 
 import numpy
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+import spec_kinds
+from spec_kinds import axis_input, none_of, one_number, words
+
 F16, F32, F64 = numpy.float16, numpy.float32, numpy.float64
 I8, U8, I32, I64, BOOL = numpy.int8, numpy.uint8, numpy.int32, numpy.int64, numpy.bool_
 CASES = {}
+ATTRIBUTES, INPUTS = {}, {}  # by operator and name
 random = numpy.random.default_rng(1)  # reseeded before each row
 
 
@@ -50,15 +57,25 @@ class Case:
         return model
 
 
+def schemas_by_name():
+    """Of all versions."""
+    found = collections.defaultdict(list)
+    for schema in onnx.defs.get_all_schemas_with_history():
+        if not schema.domain:
+            found[schema.name].append(schema)
+    return found
+
+
+HISTORY = schemas_by_name()
+
+
 def rows():
     """(operator, version, whether it is the oldest or the newest one) of every definition that a
     model of opset 7 or newer may use."""
-    history = {}
-    for schema in onnx.defs.get_all_schemas_with_history():
-        removed = (schema.name, schema.since_version) == ("Upsample", 10)
-        if schema.domain == "" and schema.name in CASES and not removed:
-            history.setdefault(schema.name, []).append(schema.since_version)
-    for operator, versions in sorted(history.items()):
+    for operator in sorted(CASES):
+        versions = [schema.since_version for schema in HISTORY[operator]]
+        if operator == "Upsample":
+            versions.remove(10)  # which removes it
         oldest = max((version for version in versions if version <= 7), default=min(versions))
         versions = sorted(version for version in versions if version >= oldest)
         for version in versions:
@@ -85,12 +102,35 @@ def scalar(number, dtype=F32):
     return Fixed(numpy.array(number, dtype))
 
 
-def operator(*names):
+def operator(*names, inputs=None, **attributes):
+    """The row of each of these operators: its cases, and kinds of values that attributes and inputs may not have."""
+    schemas = [schema for name in names for schema in HISTORY[name]]
+    unknown = set(attributes) - {name for schema in schemas for name in schema.attributes}
+    unknown |= set(inputs or ()) - {formal.name for schema in schemas for formal in schema.inputs}
+    if unknown:
+        raise ValueError(f"{names[0]} has no {min(unknown)}")
+
     def add(function):
         for name in names:
             CASES[name] = lambda version, name=name: function(name, version)
+            ATTRIBUTES.update({(name, key): kind for key, kind in attributes.items()})
+            INPUTS.update({(name, key): kind for key, kind in (inputs or {}).items()})
         return function
     return add
+
+
+def outside(operator, version, name, case):
+    """(value that the attribute may not have, whether the specification says so)."""
+    kind = ATTRIBUTES.get((operator, name)) or spec_kinds.ATTRIBUTES[name]
+    return kind(operator, version, case)
+
+
+def outside_input(operator, name, case, number):
+    """The same of an input."""
+    kind = INPUTS.get((operator, name)) or spec_kinds.INPUTS.get(name)
+    given = case.inputs[number]
+    array = given.array if isinstance(given, Fixed) else given
+    return list(kind(operator, case, array)) if kind else []
 
 
 def same_label(types):
@@ -198,7 +238,7 @@ def negation(name, version):
     yield Case("bool", [normal(3, 4) > 0])
 
 
-@operator("BitShift")
+@operator("BitShift", direction=words("LEFT"))
 def shift(name, version):
     for direction in ("LEFT", "RIGHT"):
         for label, dtype in same_label([U8, numpy.uint32, numpy.uint64]):
@@ -226,7 +266,7 @@ def where(name, version):
                            uniform(0, 99, 3, 4, 1).astype(dtype)])
 
 
-@operator("Clip")
+@operator("Clip", inputs={"min": one_number})
 def clip(name, version):
     if version < 11:
         yield Case("both", [normal(4, 6)], {"min": -0.5, "max": 0.7})
@@ -438,7 +478,7 @@ def lrn(name, version):
     yield Case("size-5", [normal(2, 7, 4, 5)], {"size": 5, "alpha": 0.1, "beta": 0.6, "bias": 2.0})
 
 
-@operator("LpNormalization")
+@operator("LpNormalization", p=none_of(0, 3, -1, spec_kinds.MOST))
 def lp_norm(name, version):
     yield Case("l2", [normal(2, 3, 5)])
     yield Case("l1-axis-1", [normal(2, 3, 5)], {"p": 1, "axis": 1})
@@ -515,7 +555,7 @@ def arg_reduce(name, version):
         yield Case("last-tie", [numpy.round(normal(3, 40))], {"axis": 1, "select_last_index": 1})
 
 
-@operator("CumSum", "CumProd")
+@operator("CumSum", "CumProd", inputs={"axis": axis_input})
 def cumsum(name, version):
     yield Case("plain", [normal(3, 20), scalar(1, I64)])
     # Long lines: several warps, one and more rounds of a block. (Products stay finite.)

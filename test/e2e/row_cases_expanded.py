@@ -4,11 +4,12 @@ import numpy
 from onnx import TensorProto
 
 from row_cases import F16, F32, F64, I32, I64, Case, Fixed, fixed, normal, operator, scalar, whole
+from spec_kinds import crop_sizes, grid_sizes, signal_axis
 
 # --- transforms
 
 
-@operator("DFT")
+@operator("DFT", axis=signal_axis)
 def dft(name, version):
     by_input = version >= 20
 
@@ -95,7 +96,7 @@ def cross_entropy(name, version):
 
 # --- positions
 
-@operator("AffineGrid")
+@operator("AffineGrid", inputs={"size": grid_sizes})
 def affine_grid(name, version):
     for corners in (0, 1):
         yield Case(f"images-{corners}", [normal(2, 2, 3), fixed(2, 3, 4, 5)], {"align_corners": corners})
@@ -117,7 +118,7 @@ def rotary(name, version):
                            whole(0, 10, 1, 4)])
 
 
-@operator("CenterCropPad")
+@operator("CenterCropPad", inputs={"shape": crop_sizes})
 def crop_or_pad(name, version):
     yield Case("crop", [normal(7, 8), fixed(4, 3)])
     yield Case("pad", [normal(4, 3), fixed(7, 8)])

@@ -6,6 +6,8 @@ from onnx import TensorProto, helper, numpy_helper
 
 from row_cases import (F16, F32, F64, I32, I64, U8, Case, Fixed, fixed, normal, operator,
                        same_label, scalar, uniform, whole)
+from spec_kinds import (anything, axes_input, axes_of, axis_of, indices_input, inferred_sizes, lengths_input, one_number, pads2,
+                        real, resize_sizes_input, sizes_input, two_numbers, words)
 
 
 @operator("Concat")
@@ -47,7 +49,7 @@ def slices(name, version):
     yield Case("empty", [x, fixed(3), fixed(3), fixed(0)])
 
 
-@operator("Pad")
+@operator("Pad", mode=words("reflect"), pads=pads2, value=real)
 def pad(name, version):
     x, pads = normal(3, 4, 5), [0, 1, 2, 3, 0, 1]
     modes = ["constant", "reflect", "edge"] + (["wrap"] if version >= 19 else [])
@@ -69,7 +71,7 @@ def pad(name, version):
         yield Case("axes", [x, fixed(1, 2, 0, 1), None, fixed(0, 2)])
 
 
-@operator("Reshape")
+@operator("Reshape", inputs={"shape": inferred_sizes})
 def reshape(name, version):
     yield Case("plain", [normal(2, 3, 4), fixed(4, 6)])
     yield Case("inferred", [normal(2, 3, 4), fixed(0, -1)])
@@ -79,7 +81,7 @@ def reshape(name, version):
         yield Case("zero", [numpy.zeros((0, 3), F32), fixed(3, 0)], {"allowzero": 1})
 
 
-@operator("Flatten")
+@operator("Flatten", axis=axis_of(behind=1))
 def flatten(name, version):
     for axis in (0, 1, 2, 3):
         yield Case(f"axis-{axis}", [normal(2, 3, 4)], {"axis": axis})
@@ -96,7 +98,7 @@ def transpose(name, version):
     yield Case("uint8", [whole(0, 9, 5, 7, dtype=U8)])
 
 
-@operator("Squeeze")
+@operator("Squeeze", axes=axes_of(signed_since=11), inputs={"axes": axes_input(once=True)})
 def squeeze(name, version):
     yield Case("all", [normal(1, 3, 1, 4)])
     if version < 13:
@@ -105,7 +107,7 @@ def squeeze(name, version):
         yield Case("axes", [normal(1, 3, 1, 4), fixed(-2)])
 
 
-@operator("Unsqueeze")
+@operator("Unsqueeze", axes=axes_of(added=True, signed_since=11), inputs={"axes": axes_input(added=True, once=True)})
 def unsqueeze(name, version):
     if version < 13:
         yield Case("axes", [normal(3, 4)], {"axes": [0, 2]})
@@ -127,7 +129,7 @@ def tile(name, version):
     yield Case("given", [normal(2, 3), numpy.array([1, 2])])
 
 
-@operator("Gather")
+@operator("Gather", inputs={"indices": indices_input})
 def gather(name, version):
     yield Case("axis-0", [normal(5, 4), whole(0, 5, 2, 3)])
     yield Case("axis-1", [normal(5, 4, 3), fixed(3, 0)], {"axis": 1})
@@ -137,13 +139,13 @@ def gather(name, version):
         yield Case("negative", [normal(5, 4), whole(-5, 5, 6)])
 
 
-@operator("GatherElements")
+@operator("GatherElements", inputs={"indices": indices_input})
 def gather_elements(name, version):
     yield Case("axis-1", [normal(3, 5), whole(-5, 5, 3, 4)], {"axis": 1})
     yield Case("axis-0", [normal(3, 5), whole(0, 3, 2, 5, dtype=I32)])
 
 
-@operator("GatherND")
+@operator("GatherND", inputs={"indices": indices_input})
 def gather_nd(name, version):
     yield Case("rows", [normal(3, 4, 5), whole(0, 3, 6, 2)])
     yield Case("elements", [normal(3, 4), whole(-3, 3, 2, 3, 2)])
@@ -151,7 +153,7 @@ def gather_nd(name, version):
         yield Case("batch", [normal(2, 3, 4), whole(0, 3, 2, 5, 1)], {"batch_dims": 1})
 
 
-@operator("ReverseSequence")
+@operator("ReverseSequence", inputs={"sequence_lens": lengths_input})
 def reverse_sequence(name, version):
     yield Case("time-first", [normal(4, 3), numpy.array([4, 1, 3])])
     yield Case("batch-first", [normal(3, 5, 2), numpy.array([0, 5, 2])],
@@ -160,7 +162,7 @@ def reverse_sequence(name, version):
     yield Case("equal-lengths", [normal(4, 3), fixed(4, 4, 4)])
 
 
-@operator("Trilu")
+@operator("Trilu", inputs={"k": one_number})
 def trilu(name, version):
     yield Case("upper", [normal(2, 4, 5)])
     yield Case("lower", [normal(4, 5)], {"upper": 0})
@@ -168,7 +170,7 @@ def trilu(name, version):
     yield Case("given", [normal(4, 5), numpy.array(1)], {"upper": 0})
 
 
-@operator("OneHot")
+@operator("OneHot", axis=axis_of(before=1, behind=1), inputs={"values": two_numbers})
 def one_hot(name, version):
     yield Case("default", [whole(0, 6, 2, 3), scalar(6, I64), fixed(2, 5, dtype=F32)])
     yield Case("axis-0", [whole(0, 6, 4, dtype=I32), scalar(6, I32), fixed(0, 1, dtype=I64)],
@@ -184,7 +186,7 @@ def eye_like(name, version):
     yield Case("below", [whole(0, 9, 4, 4, dtype=I32)], {"k": -2})
 
 
-@operator("Resize")
+@operator("Resize", inputs={"sizes": resize_sizes_input})
 def resize(name, version):
     x = normal(1, 2, 4, 5)
     if version < 11:
@@ -247,7 +249,7 @@ def upsample(name, version):
             yield Case(mode, [x, fixed(1, 1, 2, 3, dtype=F32)], {"mode": mode})
 
 
-@operator("DepthToSpace", "SpaceToDepth")
+@operator("DepthToSpace", "SpaceToDepth", mode=words("CRD"))
 def depth_to_space(name, version):
     yield Case("plain", [normal(2, 8, 4, 6)], {"blocksize": 2})
     if name == "DepthToSpace" and version >= 11:
@@ -266,7 +268,7 @@ def size(name, version):
     yield Case("plain", [normal(2, 3, 4)])
 
 
-@operator("Constant")
+@operator("Constant", value=anything)
 def constant(name, version):
     array = normal(2, 3)
     yield Case("value", [], {"value": numpy_helper.from_array(array)})
@@ -280,14 +282,14 @@ def constant(name, version):
             helper.make_tensor("indices", TensorProto.INT64, [2], [1, 5]), [2, 3])})
 
 
-@operator("ConstantOfShape")
+@operator("ConstantOfShape", inputs={"input": sizes_input})
 def constant_of_shape(name, version):
     yield Case("default", [fixed(2, 3)])
     yield Case("given", [numpy.array([2, 3])],
                {"value": helper.make_tensor("v", TensorProto.INT64, [1], [7])})
 
 
-@operator("Range")
+@operator("Range", inputs={"start": one_number})
 def ranges(name, version):
     yield Case("fixed", [scalar(2, I64), scalar(11, I64), scalar(3, I64)])
     yield Case("given", [numpy.array(2, I64), numpy.array(11, I64), numpy.array(3, I64)])

@@ -6,6 +6,7 @@ from onnx import TensorProto
 
 from row_cases import F16, F32, I8, I32, U8, Case, Fixed, fixed, normal, operator, scalar, uniform
 from row_cases import whole
+from spec_kinds import quantised_axis
 
 I16, U16 = numpy.int16, numpy.uint16
 FP8 = (ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e4m3fnuz, ml_dtypes.float8_e5m2,
@@ -30,7 +31,7 @@ def steps(scale):
     return numpy.append(bits.view(F32).ravel(), [numpy.inf, -numpy.inf, 3e38, -3e38]).astype(F32)
 
 
-@operator("QuantizeLinear")
+@operator("QuantizeLinear", axis=quantised_axis)
 def quantize(name, version):
     x = normal(3, 5, 7) * 40
     halves = (numpy.arange(-300, 300) / 2).astype(F32)
@@ -80,7 +81,7 @@ def quantize(name, version):
                    {"precision": TensorProto.FLOAT16})
 
 
-@operator("DequantizeLinear")
+@operator("DequantizeLinear", axis=quantised_axis)
 def dequantize(name, version):
     yield Case("uint8", [any_of(U8, 3, 5, 7), scalar(0.37), scalar(117, U8)])
     yield Case("int8", [any_of(I8, 3, 5, 7), scalar(0.37), scalar(-17, I8)])

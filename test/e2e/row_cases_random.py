@@ -5,12 +5,14 @@ random_numbers.py compares."""
 import numpy
 
 from row_cases import F32, F64, Case, normal, operator, uniform, whole
+from spec_kinds import class_types, deviation, drawn_shape, drawn_types, interval, real
 
 ONE = {"low": 1.5, "high": 1.5}
 MEAN = {"mean": 2.5, "scale": 1e-30}
+DRAWN = {"dtype": drawn_types, "seed": real, "low": interval, "high": interval, "mean": real, "scale": deviation}
 
 
-@operator("RandomUniform", "RandomNormal")
+@operator("RandomUniform", "RandomNormal", shape=drawn_shape, **DRAWN)
 def drawn(name, version):
     only = ONE if name == "RandomUniform" else MEAN
     yield Case("plain", [], {"shape": [2, 3], **only})
@@ -19,7 +21,7 @@ def drawn(name, version):
     yield Case("seed", [], {"shape": [2, 3], "seed": 4.0})
 
 
-@operator("RandomUniformLike", "RandomNormalLike")
+@operator("RandomUniformLike", "RandomNormalLike", **DRAWN)
 def drawn_like(name, version):
     only = ONE if name == "RandomUniformLike" else MEAN
     yield Case("other-type", [whole(0, 9, 3)], {"dtype": 1, **only})
@@ -28,7 +30,7 @@ def drawn_like(name, version):
     yield Case("seed", [normal(2, 3)], {"seed": 4.0})
 
 
-@operator("Bernoulli")
+@operator("Bernoulli", seed=real)
 def bernoulli(name, version):
     yield Case("plain", [whole(0, 2, 3, 5).astype(F32)])
     yield Case("double", [whole(0, 2, 40).astype(F64)])
@@ -37,7 +39,7 @@ def bernoulli(name, version):
     yield Case("seed", [uniform(0, 1, 3, 50)], {"seed": 4.0})
 
 
-@operator("Multinomial")
+@operator("Multinomial", dtype=class_types, seed=real)
 def multinomial(name, version):
     # One class of each row is as probable as can be told from certain.
     logs = numpy.full((3, 5), -1e4, F32)

@@ -3,6 +3,7 @@
 import numpy
 
 from row_cases import F16, F32, F64, I32, Case, Fixed, normal, operator
+from spec_kinds import step_counts
 
 GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
 FUNCTIONS = {"LSTM": 3, "GRU": 2, "RNN": 1}
@@ -57,7 +58,7 @@ def own_attributes(name):
         yield layer(name, "resets-last-no-bias", linear_before_reset=1, bias=False)
 
 
-@operator("LSTM", "GRU", "RNN")
+@operator("LSTM", "GRU", "RNN", inputs={"sequence_lens": step_counts})
 def recurrent(name, version):
     yield layer(name, "plain")
     yield layer(name, "both-directions", direction="bidirectional", hidden=True, cell=True)

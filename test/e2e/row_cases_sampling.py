@@ -3,13 +3,14 @@
 import numpy
 
 from row_cases import F16, F32, F64, I32, I64, Case, Fixed, normal, operator, uniform, whole
+from spec_kinds import words
 
 
 def modes_of(version):
     return ("linear", "nearest", "cubic") if version >= 20 else ("bilinear", "nearest", "bicubic")
 
 
-@operator("GridSample")
+@operator("GridSample", mode=words("nearest"))
 def grid_sample(name, version):
     linear, nearest, cubic = modes_of(version)
     x, grid = normal(2, 3, 5, 7), uniform(-1.3, 1.3, 2, 4, 6, 2)
@@ -42,7 +43,7 @@ REGIONS = [[1, 1, 6, 7], [0.5, 2.2, 5.1, 3.3], [-4, -3, 3, 12], [5, 5, 2, 1], [7
            [-20, -20, -10, -15], [2, 2, 30, 40]]
 
 
-@operator("RoiAlign")
+@operator("RoiAlign", mode=words("max"), coordinate_transformation_mode=words("half_pixel"))
 def roi_align(name, version):
     x, rois = normal(2, 3, 8, 9), numpy.array(REGIONS, F32)
     images = numpy.array([0, 1, 0, 1, 1, 0, 1], I64)

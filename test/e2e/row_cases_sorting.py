@@ -3,6 +3,7 @@
 import numpy
 
 from row_cases import BOOL, F16, F32, F64, I32, I64, U8, Case, Fixed, fixed, normal, operator, uniform, whole
+from spec_kinds import at_least, cache_axis, count_input, indices_input
 
 # --- scattered updates
 
@@ -14,7 +15,7 @@ def places(size, *shape, dtype=I64):
     return whole(-size, size, *shape, dtype=dtype)
 
 
-@operator("ScatterND")
+@operator("ScatterND", inputs={"indices": indices_input})
 def scatter_nd(name, version):
     yield Case("fixed-elements", [normal(8), fixed([4], [3], [1], [-1]), normal(4)])
     yield Case("fixed-rows", [normal(4, 3, 2), fixed([0], [2]), normal(2, 3, 2)])
@@ -38,7 +39,7 @@ def scatter_nd(name, version):
                    {"reduction": reduction})
 
 
-@operator("ScatterElements")
+@operator("ScatterElements", inputs={"indices": indices_input})
 def scatter_elements(name, version):
     yield Case("fixed-axis-0", [normal(4, 3), fixed([1, 0, 2], [0, 2, -1]), normal(2, 3)])
     yield Case("fixed-axis-1", [normal(2, 5), fixed([1, 3], [0, 4]), normal(2, 2)], {"axis": 1})
@@ -57,7 +58,7 @@ def scatter_elements(name, version):
                    {"axis": 1, "reduction": reduction})
 
 
-@operator("TensorScatter")
+@operator("TensorScatter", axis=cache_axis)
 def tensor_scatter(name, version):
     yield Case("linear", [normal(2, 3, 6, 4), normal(2, 3, 2, 4), whole(0, 5, 2)])
     yield Case("start", [normal(2, 3, 6, 4), normal(2, 3, 4, 4)])
@@ -89,7 +90,7 @@ def max_unpool(name, version):
 
 # --- order
 
-@operator("TopK")
+@operator("TopK", k=at_least(0), inputs={"K": count_input})
 def top_k(name, version):
     values = whole(-3, 4, 3, 9, dtype=F32)  # many are equal
 

@@ -140,7 +140,7 @@ def attribute_probes(operator, version, complete):
             yield probe(what, value, True)
         if schema.required:
             yield probe("absent", None, True)
-        for value, must in spec_kinds.outside(operator, version, name, case):
+        for value, must in row_cases.outside(operator, version, name, case):
             yield probe(spec_kinds.text(value), value, must)
     # Those of other versions, and of none.
     others = {name for schema in defs.get_all_schemas_with_history()
@@ -158,7 +158,7 @@ def input_probes(operator, version):
         for case in base_cases(operator, version):
             if number >= len(case.inputs) or case.inputs[number] is None:
                 continue
-            for value, must in spec_kinds.outside_input(operator, formal.name, case, number):
+            for value, must in row_cases.outside_input(operator, formal.name, case, number):
                 text = spec_kinds.text(value)
                 if text in seen:
                     continue

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What values the specification's text allows each attribute and each input that is read as sizes,
-axes or counts; and, for spec_values.py, values outside of that."""
+"""Values outside of what the specification's text allows attributes, and inputs that are read as sizes, axes or counts:
+kinds of them, by the name of the attribute or input. Where an operator means something else by a name, its row in
+row_cases.py says which kind it is."""
 import numpy
 import onnx
 from onnx import TensorProto, defs, helper
@@ -59,34 +60,33 @@ def flag(operator, version, case):
         yield value, True
 
 
-def axis(operator, version, case):
-    low, high = -rank(case), rank(case) - 1
-    if operator in ("Flatten", "OneHot"):
-        high += 1
-    if operator == "OneHot":
-        low -= 1
-    for value in (high + 1, low - 1, MOST, -MOST - 1):
-        yield value, True
+def axis_of(before=0, behind=0):
+    """As many more than the first operand has, on both sides."""
+    def values(operator, version, case):
+        for value in (rank(case) + behind, -rank(case) - before - 1, MOST, -MOST - 1):
+            yield value, True
+    return values
 
 
 def quantised_axis(operator, version, case):
     """One number for all of a tensor has no axis."""
-    for value, refused in axis(operator, version, case):
+    for value, refused in axis_of()(operator, version, case):
         yield value, refused and rank(case, 1) > 0
 
 
-def axes(operator, version, case):
-    added = operator == "Unsqueeze"  # the axes are those of the result
+def axes_of(added=False, signed_since=0):
+    """`added`: they are axes of the result."""
+    def values(operator, version, case):
+        def outside(n):
+            return rank(case) + n * added
 
-    def outside(n):
-        return rank(case) + n * added
-
-    for value in ([outside(1)], [-outside(1) - 1], [0, outside(2)], [MOST], [-MOST - 1]):
-        yield value, True
-    yield [0, 0], added and version >= 11
-    yield [], False
-    if operator in ("Squeeze", "Unsqueeze") and version < 11:
-        yield [-1], True  # "non-negative integers"
+        for value in ([outside(1)], [-outside(1) - 1], [0, outside(2)], [MOST], [-MOST - 1]):
+            yield value, True
+        yield [0, 0], added and version >= 11
+        yield [], False
+        if version < signed_since:
+            yield [-1], True  # "non-negative integers"
+    return values
 
 
 def at_least(least):
@@ -129,10 +129,16 @@ def float_types(operator, version, case):
 
 
 def drawn_types(operator, version, case):
+    for number in (0, -1, 27, 99, MOST, TensorProto.STRING, TensorProto.INT32, TensorProto.INT64):
+        yield number, True
+    yield TensorProto.FLOAT, False
+
+
+def class_types(operator, version, case):
     for number in (0, -1, 27, 99, MOST, TensorProto.STRING):
         yield number, True
     for number in (TensorProto.FLOAT, TensorProto.INT32, TensorProto.INT64):
-        yield number, operator.startswith("Random") and number != TensorProto.FLOAT
+        yield number, False
 
 
 def interval(operator, version, case):
@@ -207,10 +213,11 @@ def anything(operator, version, case):
     return ()
 
 
-def p_norm(operator, version, case):
-    wrong = (0, 3, -1, MOST) if operator == "LpNormalization" else (0, -1, -2)
-    for value in wrong:
-        yield value, True
+def none_of(*wrong):
+    def values(operator, version, case):
+        for value in wrong:
+            yield value, True
+    return values
 
 
 def slice_bounds(operator, version, case):
@@ -300,61 +307,41 @@ def cell_numbers(operator, version, case):
         yield value, False
 
 
-# By attribute; where operators differ, by (operator, attribute).
-KINDS = {
-    "auto_pad": words("SAME_UPPER"), "direction": words("forward"), ("BitShift", "direction"): words("LEFT"), "round_mode": words("up"),
-    "mode": words("linear"), ("Pad", "mode"): words("reflect"), ("DepthToSpace", "mode"): words("CRD"),
-    "approximate": words("tanh"), "nearest_mode": words("floor"),
-    "coordinate_transformation_mode": words("asymmetric"),
-    "keep_aspect_ratio_policy": words("stretch"), "equation": equation,
-    ("GridSample", "mode"): words("nearest"), "padding_mode": words("border"),
-    ("RoiAlign", "mode"): words("max"),
-    ("RoiAlign", "coordinate_transformation_mode"): words("half_pixel"),
+# By attribute.
+ATTRIBUTES = {
+    "auto_pad": words("SAME_UPPER"), "direction": words("forward"), "round_mode": words("up"), "mode": words("linear"),
+    "approximate": words("tanh"), "nearest_mode": words("floor"), "coordinate_transformation_mode": words("asymmetric"),
+    "keep_aspect_ratio_policy": words("stretch"), "equation": equation, "padding_mode": words("border"),
     **{name: flag for name in (
         "align_corners allowzero antialias ceil_mode count_include_pad detect_negative detect_positive "
         "exclude_outside exclusive fmod keepdims noop_with_empty_axes reverse saturate "
         "is_causal select_last_index spatial storage_order training_mode transA transB upper "
-        "align_corners inverse onesided periodic interleaved input_forget layout linear_before_reset largest "
+        "inverse onesided periodic interleaved input_forget layout linear_before_reset largest "
         "sorted center_point_box").split()},
     "hidden_size": hidden_size, "activations": cell_functions, "activation_alpha": cell_numbers,
     "activation_beta": cell_numbers,
     "output_datatype": number_types, "ignore_index": integer, "reduction": words("sum"),
-    "num_heads": heads, "rotary_embedding_dim": rotated, ("DFT", "axis"): signal_axis,
-    ("TensorScatter", "axis"): cache_axis,
-    "axis": axis, "axes": axes, "perm": permutation, "to": types, "dtype": types,
-    ("QuantizeLinear", "axis"): quantised_axis, ("DequantizeLinear", "axis"): quantised_axis,
+    "num_heads": heads, "rotary_embedding_dim": rotated,
+    "axis": axis_of(), "axes": axes_of(), "perm": permutation, "to": types, "dtype": types,
     "stash_type": float_types, "block_size": at_least(0), "output_dtype": quantised_types,
     "precision": quantised_types,
     "strides": each_at_least(1, spatial), "dilations": each_at_least(1, spatial),
     "kernel_shape": each_at_least(1, spatial), "pads": each_at_least(0, lambda c: 2 * spatial(c)),
     "output_padding": each_at_least(0, spatial), "output_shape": each_at_least(0, spatial),
-    ("Pad", "pads"): pads2, ("TopK", "k"): at_least(0),
     "group": groups, "num_groups": groups, "blocksize": at_least(1), "size": at_least(1),
     "offset_group": groups, "output_height": at_least(1), "output_width": at_least(1),
     "sampling_ratio": at_least(0), "pooled_shape": pooled_shape,
-    "num_outputs": groups, "batch_dims": batch_dims, "p": p_norm, "split": split_sizes,
+    "num_outputs": groups, "batch_dims": batch_dims, "p": none_of(0, -1, -2), "split": split_sizes,
     "ratio": ratio, "scales": scales, "starts": slice_bounds, "ends": slice_bounds,
     **{name: real for name in (
         "alpha beta gamma bias lambd epsilon momentum extrapolation_value cubic_coeff_a min max "
         "value_float scale softcap spatial_scale clip").split()},
-    **{(name, key): kind for name in ("RandomUniform", "RandomUniformLike", "RandomNormal", "RandomNormalLike",
-                                      "Bernoulli", "Multinomial")
-       for key, kind in (("seed", real), ("low", interval), ("high", interval), ("mean", real), ("scale", deviation),
-                         ("shape", drawn_shape))},
-    **{(name, "dtype"): drawn_types for name in ("RandomUniform", "RandomNormal", "RandomUniformLike", "RandomNormalLike",
-                                                 "Multinomial")},
     "sample_size": at_least(1), "q_num_heads": groups, "kv_num_heads": groups, "softmax_precision": float_types,
-    "qk_matmul_output_mode": one_of(4), "batch_axis": one_of(2), "time_axis": one_of(2),
-    ("Pad", "value"): real, ("Constant", "value"): anything, "value": one_element,
+    "qk_matmul_output_mode": one_of(4), "batch_axis": one_of(2), "time_axis": one_of(2), "value": one_element,
     **{name: integer for name in ("k", "start", "end", "seed")},
     **{name: anything for name in (
         "sparse_value value_floats value_int value_ints value_string value_strings").split()},
 }
-
-
-def outside(operator, version, name, case):
-    kind = KINDS.get((operator, name)) or KINDS[name]
-    return kind(operator, version, case)
 
 
 # Other words by which a refusal may name an attribute: what it is called since.
@@ -370,24 +357,32 @@ def like(array, *numbers):
     return numpy.array(numbers, array.dtype)
 
 
-def axes_input(operator, case, array):
-    r = rank(case) + (numpy.size(array) if operator == "Unsqueeze" else 0)
-    fill = (lambda v: numpy.full(array.shape, v, array.dtype))
+def axis_input(operator, case, array, more=0):
+    r = rank(case) + more
     for value in (r, -r - 1, MOST if array.dtype == I64 else 2**31 - 1):
-        yield fill(value), True
-    if operator not in ("CumSum", "CumProd"):
-        yield like(array, 0, 0), operator in ("Unsqueeze", "Squeeze")
+        yield numpy.full(array.shape, value, array.dtype), True
+
+
+def axes_input(added=False, once=False):
+    """`added`: they are axes of the result; `once`: none may be there twice."""
+    def values(operator, case, array):
+        yield from axis_input(operator, case, array, numpy.size(array) if added else 0)
+        yield like(array, 0, 0), once
+    return values
 
 
 def sizes_input(operator, case, array):
-    yield numpy.concatenate([array[:-1], like(array, -2)]), True
-    yield numpy.concatenate([array[:-1], like(array, -MOST - 1)]), True
-    if operator != "Reshape":
-        yield numpy.concatenate([array[:-1], like(array, -1)]), True
-    else:
-        yield like(array, -1, -1), True
-        yield like(array, 5, 7), True
-        yield like(array, 0, 0, 0, 0, 0), True
+    for value in (-2, -MOST - 1, -1):
+        yield numpy.concatenate([array[:-1], like(array, value)]), True
+    yield array.reshape(1, -1), True
+
+
+def inferred_sizes(operator, case, array):
+    """One of which may be -1."""
+    for value in (-2, -MOST - 1):
+        yield numpy.concatenate([array[:-1], like(array, value)]), True
+    for values in ((-1, -1), (5, 7), (0, 0, 0, 0, 0)):
+        yield like(array, *values), True
     yield array.reshape(1, -1), True
 
 
@@ -503,27 +498,10 @@ def images_input(operator, case, array):
     yield array[:-1], True
 
 
+# By input; others hold what a kernel reads, in which nothing is wrong.
 INPUTS = {
-    "axes": axes_input, ("CumSum", "axis"): axes_input, ("CumProd", "axis"): axes_input,
-    "shape": sizes_input, ("ConstantOfShape", "input"): sizes_input, "repeats": repeats_input,
-    "steps": steps_input, ("Split", "split"): split_input, "pads": pads_input,
-    ("TopK", "K"): count_input,
-    "delta": delta_input, "depth": depth_input, "scales": scales_input,
-    ("Resize", "sizes"): resize_sizes_input, "roi": roi_input, "ratio": ratio_input,
-    **{(name, "indices"): indices_input for name in ("Gather", "GatherElements", "GatherND", "ScatterElements",
-                                                     "ScatterND")},
-    **{(name, "sequence_lens"): step_counts for name in ("GRU", "LSTM", "RNN")},
-    ("ReverseSequence", "sequence_lens"): lengths_input, ("RoiAlign", "batch_indices"): images_input,
-    ("OneHot", "values"): two_numbers, ("Range", "start"): one_number, ("Trilu", "k"): one_number,
-    ("DFT", "dft_length"): one_count, ("STFT", "frame_step"): one_count, ("STFT", "frame_length"): one_count,
-    ("AffineGrid", "size"): grid_sizes, ("CenterCropPad", "shape"): crop_sizes,
-    ("Col2Im", "image_shape"): grid_sizes, ("Col2Im", "block_shape"): grid_sizes,
-    ("Clip", "min"): one_number, ("Pad", "constant_value"): one_number,
+    "axes": axes_input(), "shape": sizes_input, "repeats": repeats_input, "steps": steps_input, "split": split_input,
+    "pads": pads_input, "delta": delta_input, "depth": depth_input, "scales": scales_input, "roi": roi_input,
+    "ratio": ratio_input, "dft_length": one_count, "frame_step": one_count, "frame_length": one_count,
+    "batch_indices": images_input, "image_shape": grid_sizes, "block_shape": grid_sizes, "constant_value": one_number,
 }
-
-
-def outside_input(operator, name, case, number):
-    kind = INPUTS.get((operator, name)) or INPUTS.get(name)
-    given = case.inputs[number]
-    array = given.array if hasattr(given, "array") else given
-    return list(kind(operator, case, array)) if kind else []
