@@ -105,6 +105,10 @@ def cases():
                (X - mean) / numpy.sqrt(variance + F32(1e-5)) * scale + bias, 1e-5)
         extra = {"consumed_inputs": [0]} if opset == 1 else {}
         yield f"Dropout-{opset}", *early(opset, "Dropout", [X], is_test=1, ratio=0.5, **extra), X, 0
+    middle, spread = X.mean((2, 3), keepdims=True), X.var((2, 3), keepdims=True)
+    yield ("InstanceNormalization-1",
+           *early(1, "InstanceNormalization", [X, CHANNELS, CHANNELS / 2], consumed_inputs=[0, 0, 0], epsilon=0.01),
+           (X - middle) / numpy.sqrt(spread + F32(0.01)) * channel + channel / 2, 1e-5)
     given = [X, X[0], X[0] / 2, X[0] / 3, X[1]]
     yield ("BatchNormalization-6-places", *early(6, "BatchNormalization", given, is_test=1, spatial=0),
            (X - given[3]) / numpy.sqrt(given[4] + F32(1e-5)) * given[1] + given[2], 1e-5)
@@ -134,6 +138,25 @@ def refusals():
     yield "refused-norm", early(1, "GlobalLpPool", [X], p=2.5)[0], "p is 2.5"
     yield "refused-type", early(1, "Cast", [X], to="COMPLEX")[0], "it must name a type"
     yield "refused-reshape", early(1, "Reshape", [X])[0], "lacks the attribute 'shape'"
+    yield from other_kinds()
+
+
+def other_kinds():
+    """Attributes that change no result, and that opset 7 has no more, of a kind that they do not have."""
+    words = "has the attribute '{}' of the wrong kind"
+    seen = set()
+    for name, made, *_ in cases():
+        node = made.graph.node[-1]
+        for attribute in node.attribute:
+            if attribute.name in ("consumed_inputs", "output_sequence") or (node.op_type, attribute.name) == ("Gemm", "broadcast"):
+                if (node.op_type, attribute.name) not in seen:
+                    seen.add((node.op_type, attribute.name))
+                    attribute.CopyFrom(helper.make_attribute(attribute.name, 1.5))
+                    yield f"refused-{name}-{attribute.name}", made, words.format(attribute.name)
+    for operator, gates in (("GRU", 3), ("LSTM", 4)):
+        operands = [numpy.ones(shape, F32) for shape in ((2, 1, 3), (1, 4 * gates, 3), (1, 4 * gates, 4))]
+        yield (f"refused-{operator}-1-output_sequence", early(1, operator, operands, hidden_size=4, output_sequence=1.5)[0],
+               words.format("output_sequence"))
 
 
 def check(suite, name, made, feed, judge):
