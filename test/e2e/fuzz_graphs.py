@@ -17,7 +17,7 @@ import onnxruntime
 from onnx import helper, numpy_helper
 
 OPSET = 21
-F16, F32, F64 = numpy.float16, numpy.float32, numpy.float64
+F16, F32, F64 = FLOATS = numpy.float16, numpy.float32, numpy.float64
 I32, I64, U8, BOOL = numpy.int32, numpy.int64, numpy.uint8, numpy.bool_
 MOST_ELEMENTS = 20000
 MOST_MAGNITUDES = (1e3, 1e3, 1e3, 1e6)  # of which a graph has one
@@ -29,7 +29,7 @@ NUMBERS = (1, 2, 0.5, 3, 4, 0.25, -1, -1.5, 1e-3)
 # opset. Before 13, axes of reductions are attributes and Softmax is of another shape.
 OPSETS = (21, 21, 21, 21, 17, 17, 13, 14, 15, 16, 18, 19, 20, 22, 23, 24)
 IR_VERSIONS = (6, 7, 8, 9, 10, 11, 12, 13)
-OPERATORS = []  # functions of a Graph that draw one node
+OPERATORS = []  # functions of a Graph that draw one node; fuzz_operators.py fills it
 
 
 @dataclass
@@ -38,7 +38,7 @@ class Value:
     array: numpy.ndarray
     dims: tuple  # a number or a symbol for each dimension
     exact: bool  # has the same bits everywhere
-    kind: str = "plain"  # of numbers, for inputs
+    kind: str = "plain"  # of numbers, for inputs: "given" of those that are the same in each run
 
     @property
     def rank(self):
@@ -169,6 +169,13 @@ class Graph:
         self.values.append(value)
         return value
 
+    def given(self, array):
+        """An input that is the same in each run."""
+        value = Value(self.fresh(), array, array.shape, True, "given")
+        self.inputs.append(value)
+        self.values.append(value)
+        return value
+
     def partner(self, value):
         """A value, or a new weight, that broadcasts with `value`."""
         def fits(other):
@@ -189,10 +196,10 @@ class Graph:
 
     # --- nodes
 
-    def add(self, operator, inputs, dims=None, exact=None, outputs=1, finite=True, **attributes):
+    def add(self, operator, inputs, dims=None, exact=None, outputs=1, finite=True, counted=False, **attributes):
         """Evaluates a node and adds it. `dims` are those of its results where they are not all
         known; a function of the results, or a tuple for the only one. `finite`: no infinity, and nothing
-        larger than what the graph may have."""
+        larger than what the graph may have. `counted`: what operands hold decides on sizes of results."""
         if operator.startswith("Reduce") and operator != "ReduceSum" and self.opset < 18 and inputs[1:]:
             attributes["axes"] = self.constants[inputs[1].name].tolist()
             inputs = inputs[:1]
@@ -202,7 +209,7 @@ class Graph:
                                 **attributes)
         given = [value for value in inputs if value]
         arrays = evaluate(node, given, self.opset, finite)
-        fixed = all(value.fixed for value in given)
+        fixed = not counted and all(value.fixed for value in given)
         if exact is None:
             exact = all(value.exact for value in given)
         for i, (name, array) in enumerate(zip(results, arrays)):
@@ -415,8 +422,8 @@ def sample_of(graph, inner, second=None):
         output.type.tensor_type.elem_type = helper.np_dtype_to_tensor_dtype(value.array.dtype)
     feeds = [{value.name: value.array for value in graph.inputs}]
     if second and any(not value.fixed for value in graph.inputs):
-        feeds.append({value.name: graph.array(value.dtype, [second.get(dim, dim) for dim in value.dims],
-                                              value.kind) for value in graph.inputs})
+        feeds.append({value.name: value.array if value.kind == "given" else graph.array(
+            value.dtype, [second.get(dim, dim) for dim in value.dims], value.kind) for value in graph.inputs})
     sample = Sample(model, feeds, {value.name: value.dtype for value in outputs})
     return as_exported(sample, graph) if graph.chance(0.4) else sample
 

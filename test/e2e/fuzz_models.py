@@ -138,6 +138,8 @@ class Fuzzer:
             others = evaluate(moved)
         except Exception as refused:  # pylint: disable=broad-except
             return str(refused) or type(refused).__name__
+        if any(array.shape != other.shape for array, other in zip(arrays, others)):
+            return "sizes depend on how values are rounded"
         rounded = behind_f16(sample.model)
         return arrays, [self.allowed(array, other, output.name in rounded)
                         for output, array, other in zip(sample.model.graph.output, arrays, others)]

@@ -1,20 +1,22 @@
-"""How each operator is drawn for a random model. A function takes a Graph, picks values it can use
-and adds one node (a few for what computes a shape); what cannot be drawn raises Redraw."""
+"""How each operator of the table is drawn for a random model: by a function here, which takes a Graph, picks values it can
+use and adds one node (a few for what computes a shape), or else by the cases of its row. What cannot be drawn raises
+Redraw."""
 # SPDX-License-Identifier: Apache-2.0
 import numpy
 
-from fuzz_graphs import (BOOL, F16, F32, F64, I32, I64, OPERATORS, U8, Redraw, all_meet, broadcast,
+from fuzz_cases import from_row
+from fuzz_graphs import (BOOL, F16, F32, F64, FLOATS, I32, I64, OPERATORS, U8, Redraw, all_meet, broadcast,
                          same)
+from operator_table import ROWS
 
-FLOATS = (F32, F16, F64)
+DRAWN = {name: [] for name in ROWS}  # functions, each as often as its weight
 NUMBERS = (*FLOATS, I32, I64)
 
 
 def operator(*names, weight=1):
-    """Registers a function for each name, `weight` times."""
     def add(function):
         for name in names:
-            OPERATORS.extend([lambda graph, name=name: function(graph, name)] * weight)
+            DRAWN[name] += [lambda graph, name=name: function(graph, name)] * weight
         return function
     return add
 
@@ -792,4 +794,7 @@ def eye_like(g, name):
     g.add(name, [x], x.dims, k=g.integer(-2, 2))
 
 
-import fuzz_sorting  # noqa: E402  the other part; it adds to OPERATORS
+import fuzz_sorting  # noqa: E402  the other part; it adds to DRAWN
+
+for drawn, functions in DRAWN.items():
+    OPERATORS.extend(functions or [lambda graph, name=drawn: from_row(graph, name)])

@@ -1,6 +1,6 @@
 """How operators that write at computed places, sort, choose or make numbers of their own are drawn for a random model."""
 # SPDX-License-Identifier: Apache-2.0
-from fuzz_graphs import F32, F64, I32, I64, Redraw
+from fuzz_graphs import BOOL, F32, F64, I32, I64, Redraw
 from fuzz_operators import operator
 
 
@@ -61,8 +61,34 @@ def top_k(g, name):
     g.add(name, [x, g.ints(k)], (*x.dims[:axis], k, *x.dims[axis + 1:]), outputs=2, axis=axis, largest=g.integer(0, 1))
 
 
-@operator("RandomUniformLike", "RandomNormalLike")
+ONE, MEAN = {"low": 1.5, "high": 1.5}, {"mean": 1.5, "scale": 1e-30}
+
+
+@operator("RandomUniform", "RandomNormal")
 def certain(g, name):
     """One number: what is drawn otherwise, ONNX Runtime draws otherwise."""
+    shape = [g.integer(1, 5) for _ in range(g.integer(1, 3))]
+    g.add(name, [], shape, exact=False, shape=shape, **(ONE if name == "RandomUniform" else MEAN))
+
+
+@operator("RandomUniformLike", "RandomNormalLike")
+def certain_like(g, name):
     x = g.floats(types=(F32,))
-    g.add(name, [x], x.dims, **({"low": 1.5, "high": 1.5} if name == "RandomUniformLike" else {"mean": 1.5, "scale": 1e-30}))
+    g.add(name, [x], x.dims, **(ONE if name == "RandomUniformLike" else MEAN))
+
+
+@operator("Bernoulli")
+def certain_choice(g, name):
+    """Of what is 0 or 1."""
+    x = g.pick(lambda v: v.dtype is BOOL)
+    g.add("Cast", [x], x.dims, to=1)
+    g.add(name, [g.values[-1]], x.dims, dtype=g.choose([1, 6, 9]))
+
+
+@operator("Multinomial")
+def certain_class(g, name):
+    """Of one class."""
+    x = g.pick(lambda v: v.dtype is F32 and v.rank == 2)
+    count = g.integer(1, 4)
+    g.add("Slice", [x, g.ints(0), g.ints(1), g.ints(1)], (x.dims[0], 1))
+    g.add(name, [g.values[-1]], (x.dims[0], count), sample_size=count)

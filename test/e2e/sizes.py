@@ -111,7 +111,7 @@ def movements(graph):
 
 
 def operators():
-    named = {function.__defaults__[0]: function for function in fuzz_graphs.OPERATORS}
+    named = {name: functions[-1] for name, functions in fuzz_operators.DRAWN.items() if functions}
     return {**named, "products": products, "windows": windows, "movements": movements}
 
 
