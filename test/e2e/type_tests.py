@@ -37,13 +37,6 @@ FLOATS = [dtype for name, dtype in NARROW.items() if name.startswith("float")]
 # The other type of as many bits.
 LIKE = {"int4": "uint4", "uint4": "int4", "int2": "uint2", "uint2": "int2", "float4e2m1": "uint4"}
 
-# What the result's type is told by where no operand has it: (operator, attribute).
-TYPE_ATTRIBUTES = {("Cast", "T2"): "to", ("EyeLike", "T2"): "dtype",
-                   ("Bernoulli", "T2"): "dtype", ("RandomUniformLike", "T2"): "dtype", ("RandomNormalLike", "T2"): "dtype",
-                   ("RandomUniform", "T"): "dtype", ("RandomNormal", "T"): "dtype", ("Multinomial", "T2"): "dtype", ("HannWindow", "T2"): "output_datatype",
-                   ("HammingWindow", "T2"): "output_datatype", ("BlackmanWindow", "T2"): "output_datatype",
-                   ("MelWeightMatrix", "T3"): "output_datatype"}
-FILLED = {("ConstantOfShape", "T2"), ("Constant", "T")}
 # The result's type is not one that an operand has, or is the point.
 TYPE_CHANGING = {"BitCast", "Cast", "CastLike", "EyeLike", "Identity", "Bernoulli", "Multinomial", "RandomNormal",
                  "RandomNormalLike", "RandomUniform", "RandomUniformLike"}
@@ -96,6 +89,13 @@ def retyped(array, dtype, operator, position):
     return values
 
 
+def type_attribute(schema, parameter):
+    """What tells the type of results that no operand has."""
+    if any(operand.type_str == parameter for operand in schema.inputs):
+        return None
+    return next((name for name in ("to", "dtype", "output_datatype", "value") if name in schema.attributes), None)
+
+
 def formal(schema, position):
     """The formal parameter of an operand."""
     return schema.inputs[min(position, len(schema.inputs) - 1)]
@@ -125,11 +125,9 @@ def with_type(case, schema, parameter, name):
         inputs.append(value)
     attributes = dict(case.attributes)
     code = onnx.helper.np_dtype_to_tensor_dtype(numpy.dtype(dtype))
-    if (schema.name, parameter) in TYPE_ATTRIBUTES:
-        attributes[TYPE_ATTRIBUTES[schema.name, parameter]], found = code, True
-    if (schema.name, parameter) in FILLED:
-        value = numpy.array([3], dtype)
-        attributes["value"], found = onnx.numpy_helper.from_array(value), True
+    if teller := type_attribute(schema, parameter):
+        value = onnx.numpy_helper.from_array(numpy.array([3], dtype)) if teller == "value" else code
+        attributes[teller], found = value, True
     if schema.name == "BitCast":  # from and to an integer of the same width
         found, other = True, LIKE.get(name, f"uint{8 * numpy.dtype(dtype).itemsize}")
         attributes["to"] = code
@@ -193,7 +191,7 @@ class TypeTests:
         for constraint in schema.type_constraints:
             parameter = constraint.type_param_str
             if not (any(operand.type_str == parameter for operand in schema.inputs)
-                    or (operator, parameter) in TYPE_ATTRIBUTES | dict.fromkeys(FILLED)):
+                    or type_attribute(schema, parameter)):
                 continue  # of results alone, and one type
             for name in TYPES:
                 if ((operator, parameter, name) in WITHOUT_REFERENCE
