@@ -6,6 +6,8 @@
 #include "codegen/calibrate/CalibrationCache.h"
 #include "codegen/schedule/ScheduleFile.h"
 #include "dialects/onnx/Export.h"
+#include "dialects/onnx/Onnx.h"
+#include "dialects/onnx/OpsetConversion.h"
 #include "passes/OperatorInterfaces.h"
 #include "passes/expand/Expander.h"
 #include "passes/graph/ControlFlow.h"
@@ -439,20 +441,40 @@ CalibrationRequest calibrationRequest(const CameocOptions &options) {
   return request;
 }
 
+/// The opsets that define the operator anew.
+std::string opsetsOf(StringRef op) {
+  std::string text;
+  for (const onnx::ConversionRow &row : onnx::conversionRows())
+    if (row.op == op)
+      text += (text.empty() ? "" : ", ") + std::to_string(row.sinceVersion);
+  return text;
+}
+
 void listOperators(raw_ostream &output) {
-  output << "| Operator | Not supported of it |\n|---|---|\n";
+  output << "| Operator | Opsets | Computed by | Not supported of it |\n|---|---|---|---|\n";
   MLIRContext context(MLIRContext::Threading::DISABLED);
   loadOperators(context);
   for (OperationName op : operatorsOf(context)) {
     const LoweringRow *lowering = onnx::rowOf<LoweringModel>(op);
     const ExpansionRow *expansion = onnx::rowOf<ExpansionModel>(op);
     const StringRef *folded = onnx::rowOf<ControlFlowModel>(op);
-    if (lowering || expansion || folded)
-      output << "| " << op.stripDialect() << " | "
-             << (lowering    ? lowering->limits
-                 : expansion ? expansion->limits
-                             : *folded)
-             << " |\n";
+    if (!lowering && !expansion && !folded)
+      continue;
+    SmallVector<StringRef> ways;
+    if (lowering)
+      ways.push_back("kernels");
+    if (expansion)
+      ways.push_back("other operators");
+    if (folded)
+      ways.push_back("the compiler, or the plan");
+    if (op.hasInterface<onnx::HostValueInterface>())
+      ways.push_back("the host, for shapes");
+    output << "| " << op.stripDialect() << " | " << opsetsOf(op.stripDialect()) << " | "
+           << llvm::join(ways, "; ") << " | "
+           << (lowering    ? lowering->limits
+               : expansion ? expansion->limits
+                           : *folded)
+           << " |\n";
   }
 }
 
