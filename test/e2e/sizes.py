@@ -33,8 +33,8 @@ GRAPHS = 48
 # Operators that nothing empty is drawn for: they choose among elements or go by sizes, or ONNX Runtime
 # refuses it.
 NEVER_EMPTY = {"Attention", "DeformConv", "DepthToSpace", "GRU", "GatherElements", "GatherND", "GridSample",
-               "GroupNormalization", "LSTM", "MaxRoiPool", "Pad", "RNN", "Resize", "RoiAlign", "SpaceToDepth",
-               "TensorScatter"}
+               "GroupNormalization", "LSTM", "MaxRoiPool", "Multinomial", "Pad", "RNN", "Resize", "RoiAlign",
+               "SpaceToDepth", "TensorScatter"}
 ROWS = ("ReduceMax", "ReduceMean", "ArgMax", "Softmax")
 # Of dimensions that are open: multiples of what memory reads at once, and others.
 SIZES = ({"A": 3, "B": 5, "C": 7}, {"A": 4, "B": 8, "C": 16}, {"A": 1, "B": 1, "C": 40})
