@@ -4,6 +4,7 @@
 #include "codegen/compare/Side.h"
 
 #include "dialects/onnx/Onnx.h"
+#include "dialects/onnx/shape/NodeText.h"
 #include "dialects/rt/Rt.h"
 #include "passes/graph/Bodies.h"
 #include "passes/precision/RecordedRanges.h"
@@ -30,7 +31,7 @@ static void addOperators(ModuleOp module, SideFacts &facts) {
     for (Operation &op : function.getBody().front())
       for (Value result : op.getResults())
         if (std::string name = valueName(result); !name.empty() && !isa<onnx::ConstantOp>(op)) {
-          facts.operators[name] = op.getName().stripDialect().str();
+          facts.operators[name] = onnx::operatorName(&op).str();
           if (!around.empty())
             facts.around[name] = around;
         }

@@ -5,6 +5,7 @@
 #include "codegen/emit/Report.h"
 #include "dialects/kernel/Kernel.h"
 #include "dialects/onnx/Onnx.h"
+#include "dialects/onnx/shape/NodeText.h"
 #include "passes/graph/Bodies.h"
 #include "passes/precision/Policy.h"
 
@@ -96,7 +97,7 @@ private:
     unsigned number = graph.nodes.size();
     StageGraph::Node node;
     node.name = nodeNames(op.getLoc());
-    node.op = op.getName().stripDialect().str();
+    node.op = onnx::operatorName(&op).str();
     node.around = around;
     // Of a cast between two types neither is what it computes in.
     std::optional<Precision> precision =

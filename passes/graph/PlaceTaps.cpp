@@ -38,7 +38,7 @@ SmallVector<StringRef> wordsFor(const NamedValue &value, StringRef tensor) {
     words.push_back(tensor);
   if (Operation *op = value.value.getDefiningOp()) {
     words.push_back(onnx::nodeName(op).value_or(""));
-    words.push_back(op->getName().stripDialect());
+    words.push_back(onnx::operatorName(op));
   }
   return words;
 }
@@ -69,14 +69,18 @@ std::string nearest(StringRef text, const llvm::StringSet<> &words) {
   return list;
 }
 
-/// Whether the value is another one in another type of floating point, and has its name.
+/// Whether the value is another one in another type of floating point, and has its name. A cast of a later result has the
+/// name of its node, which is that of the first result.
 bool isCastOfItsName(Value value, StringRef name) {
   auto cast = value.getDefiningOp<onnx::CastOp>();
   auto isFloat = [](Value of) {
     auto type = dyn_cast<TensorType>(of.getType());
     return type && isa<FloatType>(type.getElementType());
   };
-  return cast && isFloat(cast.getInput()) && isFloat(value) && valueName(cast.getInput()) == name;
+  if (!cast || !isFloat(cast.getInput()) || !isFloat(value))
+    return false;
+  Operation *source = cast.getInput().getDefiningOp();
+  return (source ? onnx::nodeName(source).value_or("").str() : valueName(cast.getInput())) == name;
 }
 
 /// Whether the value is the same in every run: a constant, or one that is stored as integers.

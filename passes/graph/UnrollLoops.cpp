@@ -443,6 +443,9 @@ Operation *ControlFlow::unroll(Operation *op) {
   Operation *now = op->hasAttr(kUnexpandedAttr)   ? op
                    : isa<onnx::SequenceMapOp>(op) ? finishMap(op, loop)
                                                   : finish(op, loop);
+  // The run knows the sizes of what a loop without a trip collects.
+  if (loop.isTrial && now == op && isa<onnx::LoopOp, onnx::ScanOp>(op))
+    return callLoop(op);
   loops.erase(op);
   return now;
 }

@@ -567,6 +567,15 @@ def only_parts(g):
     return [*made[:3], (made[3], INT64)], number_feeds(3, 1, 18)
 
 
+def no_trip(g):
+    """It is known that there is none, and not how large the parts would be."""
+    x, n = g.input("x", FLOAT, ["N", 4]), g.input("n", INT64)
+    made = g.loop(g.number(0), "", [x], lambda b, i, v: ("", [b.add("Sin", v)], [b.add("Concat", v, v, axis=1)]))
+    # ONNX Runtime takes 0 for sizes of parts that no trip has made.
+    parts = g.add("Gather", g.add("Shape", made[1]), g.ints(0))
+    return [made[0], (g.add("Add", parts, n), INT64)], number_feeds(3, 1, 0)
+
+
 def collected_sizes(g):
     """Parts of sizes that are 0, and whose batch is open; a Concat of what two loops have collected."""
     x, n = g.input("x", FLOAT, ["N", 4]), g.input("n", INT64)
@@ -647,7 +656,7 @@ def rnn(g):
 
 
 SINGLE = (sliced_by_trip, numbers_in_bodies, carried_counter, collected_counter, counter_of_device, one_after_another,
-          deep, deep_choices, lists_of_both, even_lists, odd_lists, unread, only_parts, collected_sizes, flags, scan_backwards, number_to_sizes, if_then_loop,
+          deep, deep_choices, lists_of_both, even_lists, odd_lists, unread, only_parts, no_trip, collected_sizes, flags, scan_backwards, number_to_sizes, if_then_loop,
           rnn)
 
 

@@ -19,10 +19,16 @@ std::optional<StringRef> nodeName(Operation *op) {
 
 StringRef nodeText(Operation *op) { return nodeName(op).value_or("(unnamed)"); }
 
+StringRef operatorName(Operation *op) {
+  return isa<CallIfOp>(op)     ? "If"
+         : isa<CallLoopOp>(op) ? "Loop"
+                               : op->getName().stripDialect();
+}
+
 std::string operatorText(Operation *op) {
   auto custom = dyn_cast<CustomOp>(op);
   if (!custom) {
-    std::string name = op->getName().stripDialect().str();
+    std::string name = operatorName(op).str();
     auto model = op->getParentOfType<ModuleOp>()->getAttrOfType<DictionaryAttr>(kModelAttr);
     auto opset = model ? model.getAs<IntegerAttr>("opset") : IntegerAttr();
     return opset ? name + ", opset " + std::to_string(opset.getInt()) : name;

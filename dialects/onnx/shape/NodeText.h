@@ -12,6 +12,8 @@ std::optional<llvm::StringRef> nodeName(mlir::Operation *op);
 /// The same for messages: "(unnamed)" where it has none.
 llvm::StringRef nodeText(mlir::Operation *op);
 
+/// "Conv": the operator as ONNX calls it. What the run repeats is a Loop, also where it was a Scan.
+llvm::StringRef operatorName(mlir::Operation *op);
 /// "Conv, opset 17": the operator, and the opset that the model gives its domain.
 std::string operatorText(mlir::Operation *op);
 
