@@ -66,7 +66,7 @@ func.func @resets_last(%x: tensor<5x2x4xf32>, %w: tensor<1x9x4xf32>, %r: tensor<
 
 // expected-error @below {{8 nodes cannot be compiled}}
 func.func @refused(%x: tensor<5x2x4xf32>, %flat: tensor<5x4xf32>, %w: tensor<1x3x4xf32>, %r: tensor<1x3x3xf32>,
-                   %open: tensor<1x?x?xf32>)
+                   %open: tensor<1x?x?xf32>, %no_w: tensor<1x0x4xf32>, %no_r: tensor<1x0x0xf32>)
     -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>) {
   %none = onnx.None() : () -> none
   // expected-note @below {{X has rank 2; it must have 3}}
@@ -76,8 +76,8 @@ func.func @refused(%x: tensor<5x2x4xf32>, %flat: tensor<5x4xf32>, %w: tensor<1x3
   %b, %1 = onnx.RNN(%x, %w, %open, %none, %none, %none)
       : (tensor<5x2x4xf32>, tensor<1x3x4xf32>, tensor<1x?x?xf32>, none, none, none) -> (tensor<*xf32>, none)
   // expected-note @below {{0 units, as hidden_size or R says; nearest supported: 1}}
-  %c, %2 = onnx.RNN(%x, %w, %r, %none, %none, %none) {hidden_size = 0 : i64}
-      : (tensor<5x2x4xf32>, tensor<1x3x4xf32>, tensor<1x3x3xf32>, none, none, none) -> (tensor<*xf32>, none)
+  %c, %2 = onnx.RNN(%x, %no_w, %no_r, %none, %none, %none)
+      : (tensor<5x2x4xf32>, tensor<1x0x4xf32>, tensor<1x0x0xf32>, none, none, none) -> (tensor<*xf32>, none)
   // expected-note @below {{2 activations; there must be 1, 1 a direction}}
   %d, %3 = onnx.RNN(%x, %w, %r, %none, %none, %none) {activations = ["Tanh", "Tanh"]}
       : (tensor<5x2x4xf32>, tensor<1x3x4xf32>, tensor<1x3x3xf32>, none, none, none) -> (tensor<*xf32>, none)

@@ -46,8 +46,8 @@ func.func @weights(%x: tensor<2x2xf32>) -> tensor<2x1xf32> {
 
 // So do recurrent networks, in each step; their biases are floats.
 // CHECK-LABEL: func @recurrent
-// CHECK: %[[B:.*]] = onnx.Constant() {value = dense<5.000000e-01> : tensor<1x2xf32>}
 // CHECK: %[[W:.*]] = onnx.DequantizeLinear
+// CHECK: %[[B:.*]] = onnx.Constant() {value = dense<5.000000e-01> : tensor<1x2xf32>}
 // CHECK: onnx.RNN(%arg0, %[[W]], %[[W]], %[[B]],
 func.func @recurrent(%x: tensor<2x1x1xf32>) -> tensor<2x1x1x1xf32> {
   %none = onnx.None() : () -> none

@@ -116,13 +116,13 @@ func.func @others(%x: tensor<5x4xf32>, %y: tensor<4x2xf32>, %z: tensor<5x4xf16>)
 // -----
 
 // Rows of both directions are blocks: each gate of a unit has a scale. Biases stay.
-// CHECK-LABEL: func @recurrent
+// CHECK-LABEL: func @recurrent(
+// CHECK: %[[B:.*]] = onnx.Constant() {{.*}} : tensor<2x4xf32>}
 // CHECK: %[[W:.*]] = onnx.Constant() {value = dense<{{\[\[}}[32, 64, 95, 127], [127, 0, -127, 64]], {{\[}}[127, 127, 127, 127], [0, 0, 0, -127]]]> : tensor<2x2x4xi8>}
 // CHECK: %[[D:.*]] = onnx.DequantizeLinear(%[[W]], %{{.*}}, %{{.*}}) {axis = 2 : i64, block_size = 4 : i64} : (tensor<2x2x4xi8>, tensor<2x2x1xf32>, none) -> tensor<2x2x4xf32>
 // CHECK: %[[E:.*]] = onnx.DequantizeLinear({{.*}}) {axis = 2 : i64, block_size = 2 : i64} : (tensor<2x2x2xi8>, tensor<2x2x1xf32>, none) -> tensor<2x2x2xf32>
-// CHECK: %[[B:.*]] = onnx.Constant() {{.*}} : tensor<2x4xf32>}
 // CHECK: onnx.RNN(%arg0, %[[D]], %[[E]], %[[B]],
-// BLOCKS-LABEL: func @recurrent
+// BLOCKS-LABEL: func @recurrent(
 // BLOCKS-NOT: onnx.DequantizeLinear
 // SAID: remark: weights not quantised: recurrent networks have a scale for each gate of a unit, of 8 bits
 func.func @recurrent(%x: tensor<5x3x4xf32>) -> tensor<5x2x3x2xf32> {
