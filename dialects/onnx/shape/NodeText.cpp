@@ -20,9 +20,7 @@ std::optional<StringRef> nodeName(Operation *op) {
 StringRef nodeText(Operation *op) { return nodeName(op).value_or("(unnamed)"); }
 
 StringRef operatorName(Operation *op) {
-  return isa<CallIfOp>(op)     ? "If"
-         : isa<CallLoopOp>(op) ? "Loop"
-                               : op->getName().stripDialect();
+  return isa<CallIfOp>(op) ? "If" : isa<CallLoopOp>(op) ? "Loop" : op->getName().stripDialect();
 }
 
 std::string operatorText(Operation *op) {
