@@ -135,7 +135,8 @@ static LogicalResult expandMultinomial(Expander &e) {
   Type type = Float64Type::get(context);
   if (failed(checkFloats(e, e.elementType(0))))
     return failure();
-  if (SmallVector<int64_t> sizes = e.sizes(0); !sizes.empty() && sizes.back() == 0)
+  auto input = dyn_cast<RankedTensorType>(e.operand(0).getType());
+  if (input && input.getRank() && input.getShape().back() == 0)
     return e.refuse("its input has no classes to choose from");
   int64_t samples = e.integer("sample_size", 1);
   // Says so where there are not two dimensions.

@@ -124,15 +124,6 @@ func.func @two_numbers(%x: tensor<3xf32>) -> tensor<?xf32> {
 // -----
 
 // expected-error @below {{unsupported: 1 node cannot be compiled}}
-func.func @scalar(%x: tensor<f32>) -> tensor<0x?xi64> {
-  // expected-note @below {{the input has rank 0, of which ONNX and ONNX Runtime make different shapes; nearest supported: rank 1 or more}}
-  %y = onnx.NonZero(%x) : (tensor<f32>) -> tensor<0x?xi64>
-  return %y : tensor<0x?xi64>
-}
-
-// -----
-
-// expected-error @below {{unsupported: 1 node cannot be compiled}}
 func.func @long_condition(%x: tensor<3xf32>, %c: tensor<4xi1>) -> tensor<?xf32> {
   // expected-note @below {{a condition of 4 elements for 3}}
   %y = onnx.Compress(%x, %c) : (tensor<3xf32>, tensor<4xi1>) -> tensor<?xf32>
