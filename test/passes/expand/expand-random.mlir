@@ -77,7 +77,7 @@ func.func @dropout(%x: tensor<3xf32>, %t: tensor<i1>) -> (tensor<3xf32>, tensor<
 
 // A ratio that only a run knows is checked by what the operator is in inference, and is moved into its range.
 // CHECK-LABEL: func @open_ratio(
-// CHECK: %[[CHECKED:.*]], %{{.*}} = onnx.Dropout(%arg0, %arg1)
+// CHECK: %[[CHECKED:.*]], %{{.*}} = onnx.Dropout(%arg0, %arg1, %{{.*}})
 // CHECK: %[[RATIO:.*]] = onnx.Max(%arg1, %{{.*}})
 // CHECK: onnx.Draw(%{{.*}}, %{{.*}}, %[[RATIO]])
 // CHECK: onnx.Mul(%[[CHECKED]],
