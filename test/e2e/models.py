@@ -30,7 +30,7 @@ TOLERANCES = {
     "mobilenet_v2": 2e-5,
     "light_resnet50": 8e-5,  # 2.7e-5; of other inputs up to 5.5e-5, and ONNX Runtime's own 5.3e-5 as it optimises
     "densenet121": 4e-6,
-    "squeezenet": 1e-6,
+    "squeezenet": 3e-6,  # 1.0e-6 where ONNX Runtime's own differ by 6.3e-7 as it optimises, which the processor decides
     "inception_v1": 1e-6,
     "inception_v2": 1e-4,  # 7.3e-5 at -O0; ONNX Runtime's own differ by 4.5e-5 as it optimises
     "vit_b16": 5e-6,
