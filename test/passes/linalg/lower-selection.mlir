@@ -123,6 +123,18 @@ func.func @two_numbers(%x: tensor<3xf32>) -> tensor<?xf32> {
 
 // -----
 
+// Places of a scalar have no coordinates: there are as many as it is not 0.
+// CHECK-LABEL: func @scalar(
+// CHECK: kernel.scan add
+// CHECK: rt.fetch
+// CHECK: outs(%{{.*}} : tensor<0x?xi64>)
+func.func @scalar(%x: tensor<f32>) -> tensor<0x?xi64> {
+  %y = onnx.NonZero(%x) : (tensor<f32>) -> tensor<0x?xi64>
+  return %y : tensor<0x?xi64>
+}
+
+// -----
+
 // expected-error @below {{unsupported: 1 node cannot be compiled}}
 func.func @long_condition(%x: tensor<3xf32>, %c: tensor<4xi1>) -> tensor<?xf32> {
   // expected-note @below {{a condition of 4 elements for 3}}
