@@ -272,7 +272,6 @@ llvm::Error setInput(CameocOptions &options, StringRef value) {
 struct Setter {
   OptionId option;
   llvm::Error (*set)(CameocOptions &, StringRef);
-  bool addsUp = false; // may be given again, with another value
 };
 
 const Setter kSetters[] = {
@@ -281,11 +280,10 @@ const Setter kSetters[] = {
     {OPT_j, setJobs},
     {OPT_target, setTarget},
     {OPT_emit, setEmit},
-    {OPT_shapes, [](CameocOptions &o, StringRef v) { return parseShapes(v, o.shapes); }, true},
-    {OPT_shape_values, [](CameocOptions &o, StringRef v) { return parseInputValues(v, o.values); },
-     true},
-    {OPT_state, addState, true},
-    {OPT_overridable, addOverridable, true},
+    {OPT_shapes, [](CameocOptions &o, StringRef v) { return parseShapes(v, o.shapes); }},
+    {OPT_shape_values, [](CameocOptions &o, StringRef v) { return parseInputValues(v, o.values); }},
+    {OPT_state, addState},
+    {OPT_overridable, addOverridable},
     {OPT_layout,
      [](CameocOptions &o, StringRef v) {
        return setChoice(o.pipeline.layout, v,
@@ -294,12 +292,12 @@ const Setter kSetters[] = {
     {OPT_schedules, [](CameocOptions &o, StringRef v) { return setText(o.pipeline.schedules, v); }},
     {OPT_tune,
      [](CameocOptions &o, StringRef v) { return setChoice(o.pipeline.tune, v, {"static"}); }},
-    {OPT_tap, addTap, true},
+    {OPT_tap, addTap},
     {OPT_precision,
      [](CameocOptions &o, StringRef v) {
        return setChoice(o.pipeline.precision.type, v, kPrecisions);
      }},
-    {OPT_precision_of, addNodePrecision, true},
+    {OPT_precision_of, addNodePrecision},
     {OPT_io_precision,
      [](CameocOptions &o, StringRef v) {
        return setChoice(o.pipeline.precision.io, v, {"fp32", "fp16", "bf16"});
@@ -350,7 +348,7 @@ const Setter kSetters[] = {
     {OPT_nvdisasm, [](CameocOptions &o, StringRef v) { return setText(o.pipeline.nvdisasm, v); }},
     {OPT_libdevice, [](CameocOptions &o, StringRef v) { return setText(o.pipeline.libdevice, v); }},
     {OPT_cache_dir, [](CameocOptions &o, StringRef v) { return setText(o.pipeline.cacheDir, v); }},
-    {OPT_report, [](CameocOptions &o, StringRef v) { return addText(o.reports, v); }, true},
+    {OPT_report, [](CameocOptions &o, StringRef v) { return addText(o.reports, v); }},
     {OPT_header, [](CameocOptions &o, StringRef v) { return setText(o.header, v); }},
     {OPT_depfile, [](CameocOptions &o, StringRef v) { return setText(o.depfile, v); }},
     {OPT_quiet, [](CameocOptions &o, StringRef) { return setFlag(o.quiet); }},
@@ -374,16 +372,14 @@ const Setter kSetters[] = {
      [](CameocOptions &o, StringRef v) { return setParsed(o.stopAfter, findStage(v)); }},
     {OPT_start_from,
      [](CameocOptions &o, StringRef v) { return setParsed(o.startFrom, findStage(v)); }},
-    {OPT_load_pass_plugin, [](CameocOptions &o, StringRef v) { return addText(o.passPlugins, v); },
-     true},
-    {OPT_insert_pass, [](CameocOptions &o, StringRef v) { return addText(o.insertedPasses, v); },
-     true},
+    {OPT_load_pass_plugin, [](CameocOptions &o, StringRef v) { return addText(o.passPlugins, v); }},
+    {OPT_insert_pass, [](CameocOptions &o, StringRef v) { return addText(o.insertedPasses, v); }},
     {OPT_print_ir_after, [](CameocOptions &o, StringRef v) { return setText(o.printIrAfter, v); }},
     {OPT_print_pipeline, [](CameocOptions &o, StringRef) { return setFlag(o.printPipeline); }},
     {OPT_statistics, [](CameocOptions &o, StringRef) { return setFlag(o.statistics); }},
     {OPT_strict, [](CameocOptions &o, StringRef) { return setFlag(o.pipeline.strict); }},
-    {OPT_mlir, addMlir, true},
-    {OPT_INPUT, setInput, true},
+    {OPT_mlir, addMlir},
+    {OPT_INPUT, setInput},
 };
 
 /// What is not given may stand in the environment.
@@ -419,11 +415,7 @@ llvm::Error unknownOption(const CameocTable &table, StringRef argument) {
   return fail("unknown option '" + name + "'; cameoc --help-all lists them");
 }
 
-/// By the options' numbers.
-using GivenValues = std::map<unsigned, std::string>;
-
-llvm::Error apply(const CameocTable &table, const opt::Arg &argument, GivenValues &given,
-                  CameocOptions &options) {
+llvm::Error apply(const CameocTable &table, const opt::Arg &argument, CameocOptions &options) {
   opt::Option option = argument.getOption();
   if (option.getID() == OPT_UNKNOWN)
     return unknownOption(table, argument.getSpelling());
@@ -436,10 +428,6 @@ llvm::Error apply(const CameocTable &table, const opt::Arg &argument, GivenValue
       llvm::find_if(kSetters, [&](const Setter &known) { return known.option == option.getID(); });
   if (setter == std::end(kSetters))
     return fail("'" + option.getPrefixedName() + "' is in the table of options and sets nothing");
-  auto [before, isFirst] = given.try_emplace(option.getID(), value);
-  if (!isFirst && !setter->addsUp && before->second != value)
-    return fail("'" + option.getPrefixedName() + "' is given twice, as '" + before->second +
-                "' and as '" + value + "'");
   llvm::Error error = setter->set(options, value);
   if (!error || option.getID() == OPT_INPUT)
     return error;
@@ -468,9 +456,8 @@ llvm::Expected<CameocOptions> cameo::parseCameocOptions(llvm::ArrayRef<const cha
   CameocOptions options;
   unsigned missingIndex = 0, missingCount = 0;
   opt::InputArgList list = table.ParseArgs(arguments, missingIndex, missingCount);
-  GivenValues given;
   for (const opt::Arg *argument : list)
-    if (llvm::Error error = apply(table, *argument, given, options))
+    if (llvm::Error error = apply(table, *argument, options))
       return std::move(error);
   if (missingCount)
     return needsValue(table, table.find(arguments[missingIndex]));
