@@ -67,8 +67,21 @@ private:
     return kernel.linearize({direction, row, unit},
                             {constant(op.getDirections()), rows, constant(units)});
   }
+  /// What a cell's own thread alone reads, since it writes another value there.
   Value load(Value slot, const Cell &cell) {
-    return b.create<memref::LoadOp>(loc, slot, slotOffset(cell.row, cell.unit));
+    auto read = [&] {
+      return b.create<memref::LoadOp>(loc, slot, slotOffset(cell.row, cell.unit)).getResult();
+    };
+    if (!cell.isStored)
+      return read();
+    auto branch = b.create<scf::IfOp>(loc, type, cell.isStored, /*withElseRegion=*/true);
+    for (bool isOwn : {true, false}) {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(isOwn ? branch.thenBlock() : branch.elseBlock());
+      Value value = isOwn ? read() : zero();
+      b.create<scf::YieldOp>(loc, value);
+    }
+    return branch.getResult(0);
   }
   void store(Value slot, const Cell &cell, Value value) {
     inBranch(cell.isStored,
