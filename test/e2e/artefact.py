@@ -22,7 +22,7 @@ def model(name, nodes, inputs, outputs, weights, *, infos=(), opset=17):
 
 
 class Artefact:
-    """`step` is how cameoc ended."""
+    """`step` is how cameoc ended. What is compiled for the simulator's checks runs with all of them."""
 
     def __init__(self, suite, case, made, *flags, seconds=SECONDS, target="sim:sm_80"):
         self.work, self.case, self.seconds = suite.work, case, seconds
@@ -30,6 +30,7 @@ class Artefact:
         self.path = suite.work / case
         onnx.save(made, source)
         self.outputs = [output.name for output in made.graph.output]
+        self.checks = ["--sim-checks=all"] if "--sim-checks" in flags else []
         self.step = harness.run([suite.tool("cameoc"), source, "-o", self.path, f"--target={target}", "-j1",
                                  *flags], seconds)
 
@@ -37,7 +38,7 @@ class Artefact:
         """How the run ended, or the compilation where that failed, and the outputs where all is well."""
         if self.step.code:
             return self.step, []
-        command, files = [self.path, "--device=sim"], []
+        command, files = [self.path, "--device=sim", *self.checks], []
         for name, array in feed.items():
             file = self.work / f"{self.case}.{name}.npy"
             numpy.save(file, array)

@@ -230,7 +230,6 @@ def refusals():
     """(name, case, text): what is wrong, or has no order, is not folded."""
     yield Case("topk-too-many", "TopK", [drawn((3,)), integers(4)], ("v", "i")), "k is 4, along an axis of 3 elements"
     yield Case("compress-too-long", "Compress", [drawn((3,)), numpy.ones(4, bool)]), "a condition of 4 elements for 3"
-    yield Case("nonzero-scalar", "NonZero", [numpy.array(1, F32)]), "the input has rank 0"
     yield Case("gather-beyond", "GatherElements", [drawn((3,)), integers(3)]), "(GatherElements, opset 21)"
     yield Case("scatter-beyond", "ScatterElements", [drawn((3,)), integers(-4), numpy.ones(1, F32)]), \
         "index -4 into a dimension of size 3"

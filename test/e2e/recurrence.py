@@ -48,7 +48,7 @@ class Layer:
         gates, units = GATES[self.operator], self.units
         shapes = {"w": (gates * units, self.inputs), "r": (gates * units, units), "b": (2 * gates * units,),
                   "p": (3 * units,)}
-        for name in present & set(shapes):
+        for name in sorted(present & set(shapes)):
             array = random.standard_normal((self.directions, *shapes[name])) / shapes[name][-1] ** 0.5
             self.operands[name] = array.astype(self.dtype)
         return self
@@ -59,7 +59,7 @@ class Layer:
     def feed(self, random, steps, rows, present):
         """Arrays for what is no weight."""
         found = {"x": self.turned(random.standard_normal((steps, rows, self.inputs)).astype(self.dtype))}
-        for name in present & {"h", "c"}:
+        for name in sorted(present & {"h", "c"}):
             found[name] = self.turned(random.standard_normal((self.directions, rows, self.units)).astype(self.dtype))
         if "lengths" in present:
             found["lengths"] = random.integers(0, steps + 1, rows).astype(I32)
