@@ -142,6 +142,7 @@ def FoldControlFlow : Pass<"cameo-fold-control-flow", "::mlir::ModuleOp"> {
   let statistics = [Statistic<"folded", "folded", "Ifs that one branch took the place of">,
                     Statistic<"selected", "selected", "Ifs that both branches took the place of">,
                     Statistic<"outlined", "outlined", "control flow whose graphs have become functions">,
+                    Statistic<"in_chunks", "in-chunks", "Loops that collect parts in chunks">,
                     Statistic<"unrolled", "unrolled", "loops that copies of the body took the place of">];
 }
 

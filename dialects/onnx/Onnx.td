@@ -54,6 +54,8 @@ def Onnx_Dialect : Dialect {
     "::mlir::UnitAttr":$shape_declared,
     // Of an operator that others stand for where they can: why they do not.
     "::mlir::StringAttr":$unexpanded,
+    // Of a Loop that collects parts in chunks, and of the one that makes those of a chunk: why a run makes its trips.
+    "::mlir::StringAttr":$in_chunks,
     // Of an Attention that was recognised: the numbers that its nodes computed with.
     "::mlir::DictionaryAttr":$arithmetic,
     // Of a product: how it may be computed.

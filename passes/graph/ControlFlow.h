@@ -115,6 +115,7 @@ private:
     llvm::SmallVector<llvm::BitVector> open = {}; // sizes of what is carried that trips change
     mlir::Value count = {};                       // of the trips; null without one
     bool isUnconditional = false;
+    bool growsParts = false; // there may be too many trips to take memory for all parts at once
     llvm::SmallVector<Part> parts = {};
     mlir::func::FuncOp callee = {};
     llvm::SmallVector<mlir::Type> types = {};
@@ -144,6 +145,11 @@ private:
                                                               std::string &problem);
   void discardCallees(size_t kept);
   std::pair<int64_t, int64_t> origin(mlir::OpFoldResult size, llvm::ArrayRef<Formal> formals);
+
+  //===-- GrowParts.cpp ---------------------------------------------------------------------===//
+
+  /// Has the loop collect its parts in chunks; gives the first operation of what is in its place.
+  mlir::Operation *growParts(const LoopCall &call);
 
   //===-- FoldLists.cpp ---------------------------------------------------------------------===//
 

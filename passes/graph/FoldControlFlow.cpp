@@ -36,8 +36,8 @@ void attachControlFlow(MLIRContext &context) {
   StringRef lists = "as an input or output of the model";
   rows.add<IfOp>("a condition that only a run knows, where branches make values of several ranks");
   rows.add<LoopOp, ScanOp>("where a run makes the trips: values that change their rank; parts of "
-                           "sizes that only a trip knows, "
-                           "or of trips that nothing bounds");
+                           "sizes that only a trip knows, or of more than 2^24 trips by a count "
+                           "alone");
   rows.add<SequenceMapOp>("more than 16 tensors; more than 2,000 nodes of all copies");
   rows.add<OptionalOp, SequenceConstructOp, SequenceEmptyOp>(lists);
   rows.add<SequenceAtOp, SequenceEraseOp, SequenceInsertOp>(positions);

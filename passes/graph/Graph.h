@@ -21,6 +21,10 @@ inline constexpr llvm::StringLiteral kDeclaredShapeAttr =
 inline constexpr llvm::StringLiteral kUnexpandedAttr =
     onnx::OnnxDialect::UnexpandedAttrHelper::getNameStr();
 
+/// On a Loop that collects parts in chunks, and on the one that makes those of a chunk: why a run makes its trips.
+inline constexpr llvm::StringLiteral kInChunksAttr =
+    onnx::OnnxDialect::InChunksAttrHelper::getNameStr();
+
 /// Whether the value's type, if it is ranked, is one to rely on: an input's or an inferred one.
 bool hasReliableShape(mlir::Value value);
 

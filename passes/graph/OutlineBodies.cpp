@@ -22,6 +22,9 @@ using namespace mlir;
 
 namespace cameo {
 
+/// The parts at most for which there is memory in front of the first trip where a condition may end the loop earlier.
+static constexpr int64_t kMostReservedParts = 1024;
+
 /// Stands for a reason that a node before it tells.
 static constexpr StringLiteral kRefusedBefore = "a node before it is refused";
 
@@ -325,14 +328,16 @@ std::string ControlFlow::describeLoop(LoopCall &call) {
   for (unsigned i = call.carried; i < op->getNumResults(); ++i)
     if (!op->getResult(i).use_empty())
       call.parts.push_back({i, i + (loop ? 1 : 0)});
-  if (!loop || call.parts.empty())
+  if (!loop || call.parts.empty() || op->hasAttr(kInChunksAttr))
     return "";
   std::optional<int64_t> most = call.count ? known(call.count) : std::nullopt;
-  if (call.count && most.value_or(0) <= onnx::kMostParts)
-    return "";
-  return "it collects a part in each trip, and nothing bounds how many; nearest supported: a trip "
-         "count of at most " +
-         std::to_string(onnx::kMostParts);
+  if (call.isUnconditional && !call.count)
+    return "it collects a part in each trip, and nothing ends it; nearest supported: a trip count";
+  if (call.isUnconditional && most.value_or(0) > onnx::kMostParts)
+    return "it collects a part in each of " + std::to_string(*most) +
+           " trips; nearest supported: " + std::to_string(onnx::kMostParts) + " trips";
+  call.growsParts = !call.isUnconditional && (!most || *most > kMostReservedParts);
+  return "";
 }
 
 /// Gives a graph's arguments their values: the function's own, and the entries of what a Scan goes through.
@@ -533,6 +538,10 @@ Operation *ControlFlow::callLoop(Operation *op) {
     return refuse(problem);
   if (problem = typeLoop(call, *results); !problem.empty())
     return refuse(problem);
+  if (call.growsParts) {
+    discardCallees(before);
+    return growParts(call);
+  }
   op->removeAttr(kUnexpandedAttr);
   OpBuilder b(op);
   Operation *last = op->getPrevNode();

@@ -420,6 +420,10 @@ Operation *ControlFlow::finish(Operation *op, Unrolled &loop) {
 
 Operation *ControlFlow::unroll(Operation *op) {
   op->removeAttr(kUnexpandedAttr);
+  if (auto why = op->getAttrOfType<StringAttr>(kInChunksAttr)) {
+    keep(op, why.getValue());
+    return callLoop(op);
+  }
   auto [entry, isNew] = loops.try_emplace(op);
   Unrolled &loop = entry->second;
   if (isNew)

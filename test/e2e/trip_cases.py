@@ -278,7 +278,8 @@ BODIES = {
 }
 TRIPS = 5
 FIXED = ("written", "unrolled", "counted", "scan")
-FORMS = (*FIXED, "given", "size", "conditional", "device", "ended", "scan-open", "direct")
+ENDED = ("conditional", "device", "ended", "unbounded", "endless")  # by the condition that a trip gives
+FORMS = (*FIXED, *ENDED, "given", "size", "scan-open", "direct")
 
 
 def looped(name, form):
@@ -318,15 +319,17 @@ def looped(name, form):
             count, first = g.input("count", INT64, [1]), g.input("first", BOOL)
         elif form == "size":
             count = g.size(e, 0)
-        elif form in ("conditional", "device", "ended"):
-            count, first = g.number(99), g.array(True)
+        elif form in ENDED:
+            first = g.array(True)
             most = g.input("most", INT64 if form == "conditional" else FLOAT)
             if form == "ended":
                 count = g.input("count", INT64)
+            elif form != "unbounded":
+                count = g.number(2**63 - 1 if form == "endless" else 99)
 
         def whole(b, i, *carried):
             after, parts = noted(b, b.add("Gather", e, i, axis=0), *carried)
-            if form in ("conditional", "device", "ended"):
+            if form in ENDED:
                 number = b.add("Add", i, b.number(1))
                 number = number if form == "conditional" else b.cast(number, FLOAT)
                 return b.add("Less", number, most), after, parts
@@ -342,7 +345,7 @@ def loop_feed(form, x, e):
         feed["count"] = numpy.array([TRIPS] if form == "given" else 99 if form == "ended" else TRIPS)
     if form == "given":
         feed["first"] = numpy.array(True)
-    if form in ("conditional", "device", "ended"):
+    if form in ENDED:
         feed["most"] = numpy.array(TRIPS, I64 if form == "conditional" else F32)
     return feed
 
@@ -377,8 +380,38 @@ def numbers_of_trips():
 
 def trips_of(form, trips):
     """None by the count, but for `given` by the first condition."""
-    return {"given-size": {"count": numpy.array(trips)}, "device": {"most": F32(trips)},
-            "given": {"count": numpy.array([trips or 7]), "first": numpy.array(trips > 0)}}.get(form, {})
+    return {"given-size": {"count": numpy.array(trips)}, "given": {"count": numpy.array([trips or 7]),
+                                                                   "first": numpy.array(trips > 0)},
+            **{ended: {"most": F32(trips)} for ended in ("device", "unbounded", "endless")},
+            "ended": {"count": numpy.array(trips), "most": F32(2**20)}}.get(form, {})
+
+
+def parts_in_chunks():
+    """Around the 32 trips of a first chunk and the 64 of two, by a count and by a condition."""
+    draws = [(rows(2), rows(trips)) for trips in (33, 1, 32, 64, 31, 65, 0, 200)]
+    for name in ("product", "types", "capture", "inner-loop"):
+        forms = {}
+        for form in ("size", "ended", "unbounded", "endless"):
+            model = looped(name, form)
+            forms[form] = [(model, {**loop_feed(form, x, e), **trips_of(form, len(e))})
+                           if len(e) or form in ("size", "ended") else None for x, e in draws]
+        yield f"chunks-{name}", forms
+
+
+def loops_in_chunks(g):
+    """Each trip of a Loop that nothing bounds makes another number of trips of one inside, whose parts it adds up."""
+    x, n, most = g.input("x", FLOAT, ["N", 4]), g.input("n", INT64), g.float(3)
+
+    def inner(b, i, v):
+        y = b.add("Add", b.add("Sin", v), b.cast(i, FLOAT))
+        return b.add("Less", b.add("ReduceMean", y, keepdims=0), most), [y], [y, (i, INT64)]
+
+    def outer(b, i, v):
+        last, parts, numbers = b.loop("", b.array(True), [v], inner)
+        after = b.add("Div", b.add("ReduceSum", parts, b.ints(0), keepdims=0), b.float(8))
+        count = b.cast(b.add("ReduceMax", numbers, b.ints(0), keepdims=0), FLOAT)
+        return b.add("Less", i, n), [b.add("Add", after, count)], [b.add("ReduceMax", last, b.ints(0), keepdims=0)]
+    return g.loop("", g.array(True), [x], outer), number_feeds(3, 40, 70)
 
 
 # --- Loops by their number of the trip, and by numbers that are carried: each gives results of a graph, and feeds
@@ -656,8 +689,8 @@ def rnn(g):
 
 
 SINGLE = (sliced_by_trip, numbers_in_bodies, carried_counter, collected_counter, counter_of_device, one_after_another,
-          deep, deep_choices, lists_of_both, even_lists, odd_lists, unread, only_parts, no_trip, collected_sizes, flags, scan_backwards, number_to_sizes, if_then_loop,
-          rnn)
+          deep, deep_choices, lists_of_both, even_lists, odd_lists, unread, only_parts, no_trip, collected_sizes, flags,
+          scan_backwards, number_to_sizes, if_then_loop, rnn, loops_in_chunks)
 
 
 def singles():
@@ -674,6 +707,7 @@ def groups():
     yield from choices()
     yield from loops()
     yield from numbers_of_trips()
+    yield from parts_in_chunks()
     yield from singles()
 
 
