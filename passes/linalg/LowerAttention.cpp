@@ -1,6 +1,6 @@
 // Attention: the steps that it is written in otherwise, a dispatch each.
 //
-//   onnx.Attention  ==>  [scale] product [scale] [mask] [softcap] softmax product
+//   onnx.Attention  ==>  [scale] product [scale] [softcap] [mask] softmax product
 //
 // One that cameo-recognize-attention made becomes the dispatches that its operators would have
 // become, so that a model of 16 bits computes nothing otherwise for having been recognised. Of others scores of
@@ -287,16 +287,20 @@ void AttentionSteps::lower() {
   Lowered scores = product.build(l, at("product"), query, key);
   scores = scaled(op, l, at("scores"), scores, "scores");
   show(0, scores);
-  scores = masked(op, l, at("mask"), scores, shape);
-  show(1, scores);
+  // Before the mask, whose infinities would become finite.
   if (float cap = onnx::floatAttribute(op, "softcap", 0); cap > 0)
     scores = mapped(l, op->getLoc(), scores, [&](ScalarMath &m, ValueRange x) {
       return m.mul(m.tanh(m.div(x[0], m.c(cap))), m.c(cap));
     });
+  show(1, scores);
+  Value unmasked = scores.tensor;
+  scores = masked(op, l, at("mask"), scores, shape);
+  // Operators of the model make NaN of such a query.
+  bool mayHideAll = isOwn && scores.tensor != unmasked;
   show(2, scores);
   if (isRounded || !onnx::keepsScores(op))
     scores = rounded(l, at("product"), scores, type);
-  Lowered weights = softmax(l, at("softmax"), scores, 3, /*isLog=*/false, precision());
+  Lowered weights = softmax(l, at("softmax"), scores, 3, /*isLog=*/false, precision(), mayHideAll);
   weights = rounded(l, at("softmax"), weights, type);
   show(3, weights);
   HeadProduct mixed{/*transposed=*/false, shape.groups, type};

@@ -6,7 +6,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/onnx/shape/Axes.h"
 #include "passes/linalg/Families.h"
+#include "passes/linalg/ScalarMath.h"
 #include "passes/linalg/Softmax.h"
+
+#include <limits>
 
 using namespace mlir;
 
@@ -34,7 +37,7 @@ static SoftmaxRows softmaxRowsOf(MLIRContext *context, const Lowered &x, int64_t
 }
 
 Lowered softmax(Lowering &l, Location loc, const Lowered &x, int64_t axis, bool isLog,
-                Type precision) {
+                Type precision, bool mayHideAll) {
   SoftmaxRows rows = softmaxRowsOf(loc.getContext(), x, axis);
   Type type = x.elementType, compute = precision ? precision : accumulatorType(type);
   Value result = l.build.dispatch(
@@ -67,6 +70,13 @@ Lowered softmax(Lowering &l, Location loc, const Lowered &x, int64_t axis, bool 
               else
                 value = nested.create<arith::DivFOp>(
                     place, nested.create<math::ExpOp>(place, value), scalars[2]);
+              if (mayHideAll) {
+                ScalarMath m(nested, place, compute, /*isUnsigned=*/false);
+                Value isHidden =
+                    nested.create<arith::CmpFOp>(place, arith::CmpFPredicate::OEQ, scalars[1],
+                                                 m.c(-std::numeric_limits<double>::infinity()));
+                value = m.select(isHidden, m.c(0), value);
+              }
               return widen(nested, place, value, compute, type);
             },
             inits[0])};

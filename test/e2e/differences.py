@@ -79,16 +79,16 @@ def attention_cases():
     query, key, value = (ramp(1, 1, rows, 4) / 8 for rows in (2, 3, 3))
     hidden = numpy.array([[False, False, False], [True, False, True]])
     yield Difference("Attention of a query that sees no key", "Attention",
-                     [query, key, value, hidden], "reference", opset=24)
+                     [query, key, value, hidden], "onnxruntime", opset=24)
     for mask in (floats(0, 1, 2, shape=[1, 3]), floats(0, 1, 2, 3, shape=[2, 2])):
         yield Difference("Attention, `attn_mask` with one row, or fewer keys", "Attention",
                          [query, key, value, mask], "reference", opset=24)
     mask = floats(0, 1, -2, 3, 1, 0, shape=[2, 3])
     yield Difference("Attention, `softcap` beside a mask", "Attention", [query, key, value, mask],
-                     "reference", {"softcap": 0.5}, opset=24)
+                     "onnxruntime", {"softcap": 0.5}, opset=24)
     for mode, cap in ((1, 0.0), (2, 0.5)):
         yield Difference("Attention, `qk_matmul_output_mode` 1 and 2", "Attention",
-                         [query, key, value, mask], "reference",
+                         [query, key, value, mask], "onnxruntime",
                          {"qk_matmul_output_mode": mode, "softcap": cap}, opset=24, outputs=4)
 
 
