@@ -132,18 +132,26 @@ static Value successorOf(OpOperand &use) {
   return {};
 }
 
+/// The output that operators, one behind the other, make of an old value; nothing where there is none.
+static std::optional<unsigned> updatedTo(Value value) {
+  for (OpOperand &use : value.getUses())
+    if (Value next = successorOf(use)) {
+      std::optional<unsigned> output = outputOf(next);
+      if (!output)
+        output = updatedTo(next);
+      if (output)
+        return output;
+    }
+  return std::nullopt;
+}
+
 LogicalResult Pairing::findAll() {
   bool found = false;
   for (BlockArgument argument : function.getArguments())
-    for (OpOperand &use : argument.getUses()) {
-      Value next = successorOf(use);
-      std::optional<unsigned> output = next ? outputOf(next) : std::nullopt;
-      if (!output)
-        continue;
+    if (std::optional<unsigned> output = updatedTo(argument)) {
       if (failed(pair(argument.getArgNumber(), *output)))
         return failure();
       found = true;
-      break;
     }
   return found ? success()
                : error() << "'auto' finds no input that an output extends or updates; "

@@ -94,8 +94,17 @@ Operation *ControlFlow::fold(Operation *op) {
 
 Operation *ControlFlow::foldIf(onnx::IfOp op) {
   std::optional<int64_t> condition = known(op.getCond());
-  if (!condition)
-    return walk.shapes.find(op.getCond()) ? select(op) : keep(op, "");
+  if (!condition) {
+    std::optional<onnx::Sizes> sizes = walk.shapes.find(op.getCond());
+    if (!sizes)
+      return keep(op, "");
+    for (OpFoldResult size : *sizes)
+      if (std::optional<int64_t> elements = getConstantIntValue(size); elements && *elements != 1)
+        return keep(
+            op, "its condition has " + Twine(*elements) +
+                    " elements along a dimension; nearest supported: a condition of one element");
+    return select(op);
+  }
   Block &branch = (*condition ? op.getThenBranch() : op.getElseBranch()).front();
   Operation *yield = branch.getTerminator(), *before = op->getPrevNode();
   ledger.applied("fold", op.getLoc(),
@@ -157,7 +166,7 @@ std::string ControlFlow::whyUnknown(Value value, const Twine &what, StringRef ne
   bool isOpen = succeeded(walk.shapes.host.tryValues(value, 1));
   return (what +
           (isOpen ? " depends on sizes or numbers that only a run knows; nearest supported: sizes "
-                    "fixed with --shapes, or "
+                    "fixed with --shapes, numbers with --shape-values, or "
                   : " is computed from what only a run knows; nearest supported: ") +
           nearest)
       .str();

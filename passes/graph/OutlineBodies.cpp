@@ -215,7 +215,8 @@ Operation *ControlFlow::callBranches(onnx::IfOp op, const Twine &otherwise) {
   auto refuse = [&](const Twine &more) {
     std::string text = more.str();
     discardCallees(before);
-    return keep(op, text == kRefusedBefore ? "" : why + (why.empty() ? "" : "; ") + text);
+    return keep(
+        op, text == kRefusedBefore ? "" : text + (why.empty() ? "" : "; it is not folded: ") + why);
   };
   Captures captures = capturesOf(op->getRegions());
   SmallVector<Formal> formals;
@@ -227,6 +228,12 @@ Operation *ControlFlow::callBranches(onnx::IfOp op, const Twine &otherwise) {
                         : "its branches read a sequence or an optional of the graph around them");
     formals.push_back(*formal);
   }
+  for (Operation *yield :
+       {op.getThenBranch().front().getTerminator(), op.getElseBranch().front().getTerminator()})
+    if (llvm::any_of(yield->getOperandTypes(), llvm::IsaPred<onnx::SeqType, onnx::OptType>))
+      return refuse("its branches make a sequence or an optional; nearest supported: tensors, or a "
+                    "condition that is "
+                    "known when the model is compiled");
   SmallVector<func::FuncOp> callees;
   SmallVector<SmallVector<onnx::Sizes>> results;
   std::pair<Region *, StringRef> branches[] = {{&op.getThenBranch(), "then"},
@@ -252,7 +259,7 @@ Operation *ControlFlow::callBranches(onnx::IfOp op, const Twine &otherwise) {
       return refuse("its branches make output " + Twine(i) + " of rank " + Twine(taken.size()) +
                     " and " + Twine(other.size()) +
                     "; nearest supported: one rank, or a condition that is known when the model is "
-                    "compiled, by sizes that --shapes fixes");
+                    "compiled, by --shapes or --shape-values");
     SmallVector<int64_t> shape;
     for (auto [a, b] : llvm::zip(taken, other)) {
       std::optional<int64_t> size = a == b ? getConstantIntValue(a) : std::nullopt;
@@ -527,7 +534,9 @@ Operation *ControlFlow::callLoop(Operation *op) {
   size_t before = made.size();
   auto refuse = [&](StringRef more) {
     discardCallees(before);
-    return keep(op, more == kRefusedBefore ? "" : why + (why.empty() ? "" : "; ") + more);
+    return keep(op, more == kRefusedBefore
+                        ? ""
+                        : more + (why.empty() ? "" : "; it is not unrolled: ") + why);
   };
   LoopCall call{op};
   if (std::string problem = describeLoop(call); !problem.empty())

@@ -67,7 +67,7 @@ private:
   void define(uint32_t buffer, const Place &place);
   Status size(int64_t value, const char *what, uint64_t &result) const;
   // Counts memory of the work before it is taken.
-  Status charge(uint64_t bytes);
+  Status charge(uint64_t bytes, const char *nodes = nullptr);
   Status fail(Code code, const char *what) const {
     return failure(code, "launch plan, word %u: %s", at, what);
   }
@@ -555,12 +555,12 @@ Status Interpreter::place(uint32_t buffer, Place &result) {
   return {};
 }
 
-Status Interpreter::charge(uint64_t bytes) {
+Status Interpreter::charge(uint64_t bytes, const char *nodes) {
   workBytes += bytes;
   if (workBytes > kMaxWorkBytes)
     return failure(Code::OutOfRange,
-                   "launch plan, word %u: loops make more work of it than %llu bytes hold", at,
-                   (unsigned long long)kMaxWorkBytes);
+                   "launch plan, word %u%s%s: loops make more work of it than %llu bytes hold", at,
+                   nodes ? ", of " : "", nodes ? nodes : "", (unsigned long long)kMaxWorkBytes);
   return {};
 }
 
@@ -585,7 +585,7 @@ Status Interpreter::launch(const uint32_t *o) {
                    kernel.name, nodes, (long long)shared);
   step.sharedDynamic = uint32_t(shared);
   CAMEO_RETURN_IF_ERROR(
-      charge(sizeof(Step) + sizeof(LaunchStep) + kernel.argCount * sizeof(ArgValue)));
+      charge(sizeof(Step) + sizeof(LaunchStep) + kernel.argCount * sizeof(ArgValue), nodes));
   for (uint32_t i = 0; i < kernel.argCount; ++i) {
     ArgValue arg;
     int64_t value = 0;

@@ -158,9 +158,11 @@ def refusals():
     """(name, model, text)"""
     nodes, weights = size_is(0, 1)
     yield "open-rank", model("open_rank", [*nodes, choice("c", "y", *squeeze())], weights, ("N", 3)), \
-        "node 'make_y' (If, opset 17): its condition depends on sizes or numbers that only a run knows; nearest " \
-        "supported: sizes fixed with --shapes, or branches of one shape, or Where on the results of both; its branches " \
-        "make output 0 of rank 1 and 2; nearest supported: one rank"
+        "node 'make_y' (If, opset 17): its branches make output 0 of rank 1 and 2; nearest supported: one rank, or a " \
+        "condition that is known when the model is compiled, by --shapes or --shape-values; it is not folded: its " \
+        "condition depends on sizes or numbers that only a run knows"
+    yield "two-conditions", model("two_conditions", [choice("c", "y", *relu_or_neg())], {"c": numpy.array([True, False])}), \
+        "node 'make_y' (If, opset 17): its condition has 2 elements along a dimension"
 
 
 def unsupported_branch(truth):

@@ -7,7 +7,7 @@
 // CHECK: onnx.Loop({{.*}}onnx.unexpanded = "has neither a trip count nor a condition, so that it never ends; nearest supported: a trip count"
 // CHECK: onnx.Scan({{.*}}onnx.unexpanded = "scans 2 and 3 entries; all scanned inputs must have as many"
 // CHECK: onnx.Scan({{.*}}onnx.unexpanded = "scans axis 2 of input 0, which has rank 2"
-// CHECK: onnx.Scan({{.*}}onnx.unexpanded = "scans an axis whose size only a run knows; {{.*}}; it scans axes that are not known to be of one size; nearest supported: sizes of one name, or fixed with --shapes"
+// CHECK: onnx.Scan({{.*}}onnx.unexpanded = "it scans axes that are not known to be of one size; nearest supported: sizes of one name, or fixed with --shapes; it is not unrolled: scans an axis whose size only a run knows
 func.func @Counts(%x: tensor<?x3xf32> {onnx.dims = ["N", 3]}, %z: tensor<?x3xf32> {onnx.dims = ["M", 3]}, %y: tensor<2x3xf32>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>) {
   %none = onnx.None() : () -> none
   %4 = onnx.Loop(%none, %none, %x) ({
@@ -34,11 +34,11 @@ func.func @Counts(%x: tensor<?x3xf32> {onnx.dims = ["N", 3]}, %z: tensor<?x3xf32
 
 // Loops of which only a run knows how many trips they make, and whose bodies cannot be functions.
 // CHECK-LABEL: func @Bodies
-// CHECK: onnx.Loop({{.*}}onnx.unexpanded = "its trip count depends on {{.*}}; it carries 'x' of type float[2,3], which a trip makes float[1,2,3]; nearest supported: values that keep type and rank"
-// CHECK: onnx.Loop({{.*}}onnx.unexpanded = "{{.*}}; it collects a part in each of 9223372036854775807 trips; nearest supported: 16777216 trips"
-// CHECK: onnx.Loop({{.*}}onnx.unexpanded = "its trip count depends on {{.*}}; it collects parts of a size that only its trips know
-// CHECK: onnx.Loop({{.*}}onnx.unexpanded = "its trip count depends on {{.*}}; its body cannot be a function: node '{{.*}}' (StringNormalizer) in it:
-// CHECK: onnx.Loop({{.*}}onnx.unexpanded = "its trip count depends on {{.*}}; it goes through a sequence or an optional"
+// CHECK: onnx.Loop({{.*}}onnx.unexpanded = "it carries 'x' of type float[2,3], which a trip makes float[1,2,3]; nearest supported: values that keep type and rank; it is not unrolled: its trip count depends on
+// CHECK: onnx.Loop({{.*}}onnx.unexpanded = "it collects a part in each of 9223372036854775807 trips; nearest supported: 16777216 trips; it is not unrolled:
+// CHECK: onnx.Loop({{.*}}onnx.unexpanded = "it collects parts of a size that only its trips know
+// CHECK: onnx.Loop({{.*}}onnx.unexpanded = "its body cannot be a function: node '{{.*}}' (StringNormalizer) in it:
+// CHECK: onnx.Loop({{.*}}onnx.unexpanded = "it goes through a sequence or an optional
 // CHECK-NOT: func private
 func.func @Bodies(%x: tensor<2x3xf32> {onnx.name = "x"}, %n: tensor<i64>, %k: tensor<1xi64>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>) {
   %none = onnx.None() : () -> none
@@ -115,9 +115,9 @@ func.func @Positions(%x: tensor<3xf32>, %n: tensor<i64>, %y: tensor<?xf32> {onnx
 // Ifs of which only a run knows which branch is taken, and whose branches cannot be functions: values of two ranks, an
 // operator that is not supported, a sequence.
 // CHECK-LABEL: func @Branches
-// CHECK: onnx.If({{.*}}onnx.unexpanded = "its condition depends on sizes or numbers that only a run knows; {{.*}}; its branches make output 0 of rank 3 and 2; nearest supported: one rank, or a condition that is known when the model is compiled, by sizes that --shapes fixes"
-// CHECK: onnx.If({{.*}}onnx.unexpanded = "its condition depends on{{.*}}; its then-branch cannot be a function: node '{{.*}}' (StringNormalizer) in it
-// CHECK: onnx.If({{.*}}onnx.unexpanded = "its condition depends on{{.*}}; its then-branch cannot be a function: node '{{.*}}' (SequenceConstruct) in it: the operator is not supported"
+// CHECK: onnx.If({{.*}}onnx.unexpanded = "its branches make output 0 of rank 3 and 2; nearest supported: one rank, or a condition that is known when the model is compiled, by --shapes or --shape-values; it is not folded: its condition depends on sizes or numbers that only a run knows; {{.*}}"
+// CHECK: onnx.If({{.*}}onnx.unexpanded = "its then-branch cannot be a function: node '{{.*}}' (StringNormalizer) in it: {{.*}}; it is not folded: its condition depends on
+// CHECK: onnx.If({{.*}}onnx.unexpanded = "its branches make a sequence or an optional; nearest supported: tensors, {{.*}}; it is not folded: its condition depends on
 // CHECK-NOT: onnx.Where
 // CHECK-NOT: func private
 func.func @Branches(%x: tensor<?x3xf32> {onnx.dims = ["N", 3]}, %c: tensor<i1>) -> (tensor<*xf32>, tensor<*xi64>, tensor<*xf32>) {
