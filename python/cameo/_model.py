@@ -140,9 +140,9 @@ class Context:
         results = self._run(self._by_name(feeds, self._inputs, "input"), out, stream)
         return {name: result for name, result in zip(self._outputs, results) if result is not None}
 
-    def output_shapes(self, *inputs: Any, **named: Any) -> dict[str, tuple[int, ...]]:
+    def output_shapes(self, *inputs: Any, **named: Any) -> dict[str, tuple[int | None, ...]]:
         """Shapes of outputs by name, for inputs of which each is an array or a shape. An input whose values decide
-        about shapes needs an array."""
+        about shapes needs an array. A size is None where it goes by values that only a run computes."""
         return dict(zip(self._outputs, self._handle.output_shapes(self._list(inputs, named))))
 
     def set_state(self, input: str, output: str | None) -> None:  # noqa: A002
@@ -347,8 +347,9 @@ class Model:
         """A dictionary of outputs by name, for one of inputs; any name is possible here."""
         return self._with_context(lambda context: context.run(feeds, out, stream))
 
-    def output_shapes(self, *inputs: Any, **named: Any) -> dict[str, tuple[int, ...]]:
-        """Shapes of outputs by name, for inputs of which each is an array or a shape."""
+    def output_shapes(self, *inputs: Any, **named: Any) -> dict[str, tuple[int | None, ...]]:
+        """Shapes of outputs by name, for inputs of which each is an array or a shape. A size is None where it goes by
+        values that only a run computes."""
         return self._with_context(lambda context: context.output_shapes(*inputs, **named))
 
     def profile(self, *arrays: Array, **named: Array) -> list[Launch]:

@@ -37,6 +37,14 @@ nb::object tuple(const std::vector<int64_t> &values) {
   return result;
 }
 
+// Sizes as Python has them, None for -1.
+nb::object openTuple(const std::vector<int64_t> &sizes) {
+  nb::list list;
+  for (int64_t size : sizes)
+    list.append(size < 0 ? nb::none() : nb::object(nb::int_(size)));
+  return nb::tuple(list);
+}
+
 std::string quoted(const char *role, const Tensor &tensor) {
   return std::string(role) + " '" + tensor.name + "'";
 }
@@ -294,9 +302,10 @@ nb::list Context::run(nb::list given, nb::list wanted, nb::object make, bool onD
     Unlocked release;
     status = isAsynchronous ? cameo_context_enqueue(handle.get()) : cameo_context_run(handle.get());
   }
-  // States read their first value again where shapes change; all else is bound anew by the next run.
+  // States read their first value again where shapes change, and sizes go by values on the host; all else is bound anew
+  // by the next run.
   for (size_t i = 0; i < boundInputs.size(); ++i)
-    if (!given[i].is_none() && !isAsynchronous && !boundInputs[i].isState)
+    if (!given[i].is_none() && !isAsynchronous && !boundInputs[i].isState && !inputs[i].isOnHost)
       boundInputs[i].array.reset();
   check(status);
   nb::list list;
@@ -359,20 +368,33 @@ static std::vector<int64_t> shapeFrom(nb::handle sizes, const std::string &what)
           .c_str());
 }
 
+void Context::takeShape(uint32_t index, nb::handle given) {
+  const Tensor &tensor = inputs[index];
+  std::string what = quoted("input", tensor);
+  bool isShape = nb::isinstance<nb::tuple>(given) || nb::isinstance<nb::list>(given);
+  if (isShape && tensor.isOnHost)
+    throw StatusError(CAMEO_STATUS_INVALID_ARGUMENT,
+                      what + ": its values decide about shapes; give an array instead of a shape");
+  if (tensor.isOnHost)
+    return bindInput(index, given);
+  if (isShape)
+    return setShape(index, shapeFrom(given, what));
+  Array array = Array::of(given, Array::Access::Read, what);
+  checkType(array, tensor, what);
+  setShape(index, array.shape());
+}
+
 nb::list Context::outputShapes(nb::list given) {
   if (given.size() != inputs.size())
     throw nb::type_error("a shape or an array is needed for each input");
-  for (uint32_t i = 0; i < inputs.size(); ++i) {
-    if (given[i].is_none())
-      continue;
-    if (nb::isinstance<nb::tuple>(given[i]) || nb::isinstance<nb::list>(given[i]))
-      setShape(i, shapeFrom(given[i], quoted("input", inputs[i])));
-    else
-      bindInput(i, given[i]);
-  }
+  for (uint32_t i = 0; i < inputs.size(); ++i)
+    if (!given[i].is_none())
+      takeShape(i, given[i]);
+    else if (!boundInputs[i].isState)
+      throw nb::type_error((quoted("input", inputs[i]) + " needs a shape or an array").c_str());
   nb::list list;
   for (uint32_t i = 0; i < outputs.size(); ++i)
-    list.append(tuple(outputShape(i)));
+    list.append(openTuple(isExact(i) ? outputShape(i) : outputs[i].dims));
   return list;
 }
 

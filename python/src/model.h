@@ -80,7 +80,8 @@ public:
                      bool onDevice, uint64_t stream, bool isAsynchronous);
   /// The same, and a tuple (kernel, nodes, grid, block, start, duration) a launch.
   nanobind::list profile(nanobind::list inputs);
-  /// Shapes of outputs, for inputs of which each is an array or a shape.
+  /// Shapes of outputs, for inputs of which each is an array or a shape. Sizes that a run decides are None, unless the
+  /// model has fixed them.
   nanobind::list outputShapes(nanobind::list inputs);
 
   void setState(uint32_t input, std::optional<uint32_t> output);
@@ -109,6 +110,8 @@ private:
   void check(cameo_status status);
   void bindInputs(nanobind::list inputs);
   void bindInput(uint32_t index, nanobind::handle given);
+  /// The shape of an input, which is given as that or as an array, and its values where shapes go by them.
+  void takeShape(uint32_t index, nanobind::handle given);
   std::vector<nanobind::object> bindOutputs(nanobind::list outputs, nanobind::object make,
                                             bool onDevice);
   void setShape(uint32_t index, const std::vector<int64_t> &shape);

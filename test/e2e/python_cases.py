@@ -240,6 +240,31 @@ def descriptions():
 
 
 @case("numpy")
+def shapes_that_values_decide():
+    """Shapes are of the inputs that are given, and never of an earlier call's."""
+    found = compiled(make([("NonZero", ["x"], ["places"], {}), ("Neg", ["x"], ["y"], {})],
+                          [("x", TensorProto.FLOAT, ("N", 3))],
+                          [("places", TensorProto.INT64, None), ("y", TensorProto.FLOAT, None)]))
+    wanted = {"places": (2, None), "y": (2, 3)}
+    for rows in (0, 1, 2):
+        expect(found.output_shapes((2, 3)) == wanted, f"{found.output_shapes((2, 3))} after {rows} rows of ones")
+        x = numpy.zeros((2, 3), F32)
+        x[:rows] = 1
+        expect(found(x)[0].shape == (2, 3 * rows), "another shape")
+        expect(found.output_shapes(x) == wanted, f"{found.output_shapes(x)} of an array")
+    model = compiled(reshaped())
+    for _ in range(2):
+        error = expect_error(cameo.InvalidArgumentError, "input 'shape': its values decide about shapes",
+                             lambda: model.output_shapes((6,), (2,)))
+        expect(error.status == "invalid argument", error.status)
+        model(numpy.zeros(6, F32), numpy.array([2, 3]))
+    expect_error(TypeError, "input 'x' needs a shape or an array",
+                 lambda: model.output_shapes(None, numpy.array([2, 3])))
+    expect_error(TypeError, "of float32, not of int64",
+                 lambda: model.output_shapes(numpy.arange(6), numpy.array([2, 3])))
+
+
+@case("numpy")
 def bytes_and_files():
     with tempfile.TemporaryDirectory() as folder:
         first, second = Path(folder) / "a.plan", Path(folder) / "b.plan"
