@@ -4,10 +4,24 @@
 #                 [STATE past:present ...] [CACHE_DIR folder] [OPTIONS --accuracy=99% ...] [DEPENDS file...])
 # NAME is a library with the model and the runtime. What is linked with it can #include <NAME.hpp>, which has the
 # model's inputs and outputs by their names, and cameo.hpp. A program may be linked with any number of models.
-# It is compiled again where the model, its external data, a file of the options or the compiler changes; DEPENDS is
-# for files that only a program of OPTIONS knows. CAMEO_COMPILER says where cameoc is, if not beside this package.
+# It is compiled again where the model, its external data, a file of the options, the compiler or the library that
+# models begin with changes; DEPENDS is for files that only a program of OPTIONS knows. CAMEO_COMPILER says where cameoc
+# is, if not beside this package.
 set(CAMEO_COMPILER ${CMAKE_CURRENT_LIST_DIR}/../../../bin/cameoc CACHE FILEPATH "cameoc, which compiles models")
 mark_as_advanced(CAMEO_COMPILER)
+
+# A target that looks at each build whether the compiler is another one.
+function(_cameo_add_compiler_state)
+  if(TARGET cameo-compiler-state)
+    return()
+  endif()
+  set(state ${CMAKE_BINARY_DIR}/cameo-compiler-state.txt)
+  set(command ${CMAKE_COMMAND} -DSTATE=${state} -DCOMPILER=${CAMEO_COMPILER} -P
+              ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/CameoCompilerState.cmake)
+  execute_process(COMMAND ${command} COMMAND_ERROR_IS_FATAL ANY)
+  add_custom_target(cameo-compiler-state COMMAND ${command} BYPRODUCTS ${state}
+                    COMMENT "Checking which cameoc there is" VERBATIM)
+endfunction()
 
 function(cameo_add_model name model)
   set(arguments PRECISION TARGET SHAPES CALIBRATION_DATA CACHE_DIR)
@@ -49,6 +63,7 @@ function(cameo_add_model name model)
     get_filename_component(cache ${ARG_CACHE_DIR} ABSOLUTE BASE_DIR ${CMAKE_CURRENT_BINARY_DIR})
     list(APPEND options --cache-dir=${cache})
   endif()
+  _cameo_add_compiler_state()
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${name}-model)
   file(MAKE_DIRECTORY ${folder})
   set(library ${folder}/lib${name}.so)
@@ -56,7 +71,7 @@ function(cameo_add_model name model)
     OUTPUT ${library} ${folder}/${name}.hpp
     COMMAND ${CAMEO_COMPILER} ${model} -q -o ${library} --emit=lib --header=${folder}/${name}.hpp
             --depfile=${folder}/${name}.d ${options}
-    DEPENDS ${model} ${CAMEO_COMPILER} ${ARG_DEPENDS}
+    DEPENDS ${model} cameo-compiler-state ${CMAKE_BINARY_DIR}/cameo-compiler-state.txt ${ARG_DEPENDS}
     DEPFILE ${folder}/${name}.d
     COMMENT "Compiling ${name}" VERBATIM)
   add_custom_target(${name}-model DEPENDS ${library} ${folder}/${name}.hpp)

@@ -69,6 +69,12 @@ endif()
 # installed, without its targets.
 set(config ${CMAKE_BINARY_DIR}/package)
 configure_package_config_file(cmake/CameoConfig.cmake.in ${config}/CameoConfig.cmake INSTALL_DESTINATION ${package})
-write_basic_package_version_file(${config}/CameoConfigVersion.cmake COMPATIBILITY SameMajorVersion)
+# Below 1.0 another minor number reads other files: docs/versions.md.
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+  set(compatibility SameMinorVersion)
+else()
+  set(compatibility SameMajorVersion)
+endif()
+write_basic_package_version_file(${config}/CameoConfigVersion.cmake COMPATIBILITY ${compatibility})
 install(FILES ${config}/CameoConfig.cmake ${config}/CameoConfigVersion.cmake
-        cmake/CameoAddModel.cmake DESTINATION ${package} ${runtime_development})
+        cmake/CameoAddModel.cmake cmake/CameoCompilerState.cmake DESTINATION ${package} ${runtime_development})
