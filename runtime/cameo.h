@@ -270,9 +270,9 @@ typedef struct cameo_tensor_info {
 } cameo_tensor_info;
 
 /* Reads an executable, a library or a plan written by cameoc. The file is mapped and must not
- * change while the model lives. Header, plans and code are verified here, and weights as they are
- * uploaded to the device (also here): a damaged file is CAMEO_STATUS_CORRUPT, one that is no model at
- * all CAMEO_STATUS_NOT_A_MODEL. options may be NULL. */
+ * change meanwhile; once the model is loaded, nothing of the file is read. Header, plans and code are verified
+ * here, and weights as they are uploaded to the device (also here): a damaged file is CAMEO_STATUS_CORRUPT, one
+ * that is no model at all CAMEO_STATUS_NOT_A_MODEL. options may be NULL. */
 CAMEO_API cameo_status cameo_model_load(const char *path, const cameo_model_options *options,
                                         cameo_model **model);
 /* The same of a file's bytes in memory, 64-byte aligned, valid while the model lives. */

@@ -81,7 +81,12 @@ std::string formatType(const PlanTensor &tensor) { return formatBound(tensor, te
 
 Status Plan::parse(const uint8_t *data, uint64_t size, uint64_t weightBytes, uint32_t version,
                    Plan &plan) {
-  CAMEO_RETURN_IF_ERROR(plan.parseTables(data, size));
+  if (reinterpret_cast<uintptr_t>(data) % 8)
+    return corrupt("it is misaligned");
+  plan.bytes = std::make_unique<uint64_t[]>((size + 7) / 8);
+  std::memcpy(plan.bytes.get(), data, size);
+  CAMEO_RETURN_IF_ERROR(
+      plan.parseTables(reinterpret_cast<const uint8_t *>(plan.bytes.get()), size));
   CAMEO_RETURN_IF_ERROR(plan.validateCode(weightBytes, version));
   plan.findArenas();
   return plan.findResumePoints();
@@ -99,8 +104,6 @@ uint32_t Plan::arenaAt(uint32_t word) const {
 }
 
 Status Plan::parseTables(const uint8_t *data, uint64_t size) {
-  if (reinterpret_cast<uintptr_t>(data) % 8)
-    return corrupt("it is misaligned");
   Cursor cursor(data, size);
   const CameoPlanHeader *header;
   const CameoPlanTensor *tensors;

@@ -7,6 +7,7 @@
 #include "runtime/core/types.h"
 #include "runtime/format.h"
 
+#include <memory>
 #include <vector>
 
 namespace cameo::runtime {
@@ -59,7 +60,7 @@ std::string formatBound(const PlanTensor &tensor, const Shape &bound);
 // Points into the bytes it was parsed from, which must outlive it.
 class Plan {
 public:
-  // `version` is that of the payload.
+  // `version` is that of the payload. The plan keeps a copy: a file that changes later does not reach it.
   static Status parse(const uint8_t *data, uint64_t size, uint64_t weightBytes, uint32_t version,
                       Plan &plan);
 
@@ -105,6 +106,7 @@ private:
   Status findResumePoints();
   void findArenas();
 
+  std::unique_ptr<uint64_t[]> bytes; // which names, types of arguments and code are in
   const char *entryName = "";
   std::vector<PlanTensor> inputList, outputList, tapList;
   std::vector<PlanKernel> kernelList;

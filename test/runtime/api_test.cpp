@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <gtest/gtest.h>
 #include <numeric>
 #include <thread>
+#include <unistd.h>
 
 using namespace payload_test;
 
@@ -102,6 +104,29 @@ TEST_F(Api, TellsOfTheModel) {
   const char *json = nullptr;
   ASSERT_EQ(cameo_model_manifest(model, &json, nullptr), CAMEO_STATUS_OK);
   EXPECT_NE(std::string(json).find("test 1.0"), std::string::npos);
+}
+
+// A file that is written to or cut off later reaches neither contexts nor runs.
+TEST_F(Api, ReadsNoFileOnceLoaded) {
+  std::string path = testing::TempDir() + "cut.plan";
+  writeBytes(path, file.data(), file.size());
+  CAMEO_INIT(cameo_model_options, options);
+  options.device = device;
+  cameo_model *mapped = nullptr;
+  ASSERT_EQ(cameo_model_load(path.c_str(), &options, &mapped), CAMEO_STATUS_OK);
+  ASSERT_EQ(truncate(path.c_str(), 100), 0);
+  std::memset(file.data(), 0, file.size());
+  for (cameo_model *loaded : {mapped, model}) {
+    cameo_context_destroy(context);
+    context = nullptr;
+    ASSERT_EQ(cameo_context_create(loaded, nullptr, &context), CAMEO_STATUS_OK);
+    shape(3);
+    bind();
+    ASSERT_EQ(cameo_context_run(context), CAMEO_STATUS_OK) << cameo_context_error(context);
+    expectResult();
+    EXPECT_STREQ(cameo_model_entry_name(loaded, 1), "second");
+  }
+  cameo_model_destroy(mapped);
 }
 
 TEST_F(Api, Runs) {
