@@ -1,4 +1,4 @@
-/* The C interface of the Cameo runtime, version 6.
+/* The C interface of the Cameo runtime, of the version CAMEO_API_VERSION; cameo_version() is the release.
  * SPDX-License-Identifier: Apache-2.0
  *
  * A model is a file written by cameoc: an executable, a shared library or a plan. It is loaded for
