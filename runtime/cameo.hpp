@@ -443,6 +443,8 @@ public:
   }
   // Calls back once they are: see cameo_context_notify. The callback must not throw.
   void notify(std::function<void()> callback) {
+    if (!callback)
+      throw Error(CAMEO_STATUS_INVALID_ARGUMENT, "notify: there is no function to call");
     auto *owned = new std::function<void()>(std::move(callback));
     cameo_status status = cameo_context_notify(
         get(),

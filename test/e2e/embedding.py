@@ -21,7 +21,8 @@ caught: cannot open 'none': No such file or directory
 info: model\.plan: simulator image for sm_80 and \d+ bytes of weights loaded in [\d.]+ ms, on simulator \(1 thread\)
 debug: '\w+' is prepared for 'image': 2x1x28x28xf32: \d+ launches, \d+ bytes of intermediate values
 (debug: \d+ bytes of device memory for [\w ]+
-)+by default
+)+caught: notify: there is no function to call
+by default
 info: model\.plan: simulator image .*
 without
 """

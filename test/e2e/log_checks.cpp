@@ -36,6 +36,11 @@ int main(int argc, char **argv) {
     context.bindInputBytes(0, image.data(), image.size());
     context.run();
     context.run();
+    try {
+      context.notify({});
+    } catch (const cameo::Error &error) {
+      std::printf("caught: %s\n", error.what());
+    }
   }
   std::printf("by default\n");
   cameo::Device device = cameo::Device::simulator(1, print);
