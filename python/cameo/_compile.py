@@ -92,6 +92,11 @@ def _shapes(shapes):
     return ",".join(entry for name, value in shapes.items() for entry in entries(name, value))
 
 
+def _expect_no_mask(array, what):
+    if hasattr(array, "mask") and hasattr(array, "filled"):
+        raise TypeError(f"{what}: a masked array, whose mask means nothing to a model; .filled(VALUE) is one without")
+
+
 def _number(value):
     """A number as cameoc takes it: of a float, all digits."""
     if isinstance(value, float) and math.isfinite(value):
@@ -108,6 +113,7 @@ def _shape_values(values):
         if isinstance(value, (str, os.PathLike)):
             return f"@{os.fspath(value)}"
         import numpy
+        _expect_no_mask(value, "shape_values")
         # Python's own numbers stay what they are: numpy would make floats of large integers.
         array = value if hasattr(value, "dtype") else numpy.array(value, dtype=object)
         return ",".join(_number(number) for number in numpy.asarray(array).ravel().tolist())
@@ -145,9 +151,10 @@ class _Files:
             path = self.path(f"{model.name}.onnx", f"<{model.name}>")
             model.write(path)
             return path
-        if not isinstance(model, (bytes, bytearray)) and not hasattr(model, "SerializeToString"):
+        is_bytes = isinstance(model, (bytes, bytearray, memoryview))
+        if not is_bytes and not hasattr(model, "SerializeToString"):
             raise TypeError(f"a model is a path, its bytes or an onnx.ModelProto, not {type(model).__name__}")
-        data = bytes(model) if isinstance(model, (bytes, bytearray)) else model.SerializeToString()
+        data = bytes(model) if is_bytes else model.SerializeToString()
         path = self.path("model.onnx", "<model>")
         with open(path, "wb") as file:
             file.write(data)
@@ -162,6 +169,8 @@ class _Files:
                             "samples")
         import numpy
         path = self.path(f"{name}.npz", f"<{name}>")
+        for input_, array in data.items():
+            _expect_no_mask(array, f"samples of {input_!r}")
         # cameoc reads neither other orders of bytes nor Fortran's order.
         arrays = {name: numpy.ascontiguousarray(array) for name, array in data.items()}
         numpy.savez(path, **{name: array.astype(array.dtype.newbyteorder("="), copy=False)
@@ -207,7 +216,7 @@ def _arguments(given, files):
         "calibration_data": lambda v: [f"--calibration-data={files.samples(v, 'calibration_data')}"],
         "ranges": lambda v: [f"--ranges={os.fspath(v)}"],
         "accuracy": lambda v: [f"--accuracy={v}"],
-        "shapes": lambda v: [f"--shapes={_shapes(v)}"],
+        "shapes": lambda v: [f"--shapes={text}" for text in [_shapes(v)] if text],
         "shape_values": _shape_values,
         "overridable": lambda v: [f"--overridable={name}" for name in ([v] if isinstance(v, str) else v)],
         "states": lambda v: [f"--state={pair}" for pair in ([v] if isinstance(v, str) else _pairs(v))],
@@ -246,6 +255,8 @@ class _Line:
 def _listener(progress):
     """A function of (what, done, all), or None where nobody wants to know."""
     if progress is not True:
+        if progress and not callable(progress):
+            raise TypeError(f"progress is True or a function of (what, done, all), not {type(progress).__name__}")
         yield progress or None
         return
     with contextlib.closing(_Line()) as line:

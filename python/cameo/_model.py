@@ -63,7 +63,7 @@ def gpu_of(device: str | Device) -> int | None:
     """The number of a GPU: of a Device, of "cuda" or "cuda:1"; None of the simulator."""
     if isinstance(device, Device):
         return device.ordinal if device.is_cuda else None
-    if device == "simulator":
+    if device in ("simulator", "sim"):  # as the option of executables has it
         return None
     found = re.fullmatch(r"cuda(?::(\d{1,9}))?", device) if isinstance(device, str) else None
     if not found:
@@ -137,7 +137,9 @@ class Context:
         """A dictionary of outputs by name, for one of inputs. `out` may have arrays for some outputs."""
         if out is not None:
             out = self._by_name(out, self._outputs, "output")
-        results = self._run(self._by_name(feeds, self._inputs, "input"), out, stream)
+        inputs = self._by_name(feeds, self._inputs, "input")
+        self._expect_all(set(map(self._inputs.get, feeds)))
+        results = self._run(inputs, out, stream)
         return {name: result for name, result in zip(self._outputs, results) if result is not None}
 
     def output_shapes(self, *inputs: Any, **named: Any) -> dict[str, tuple[int | None, ...]]:
@@ -150,6 +152,10 @@ class Context:
         that passes None. An `output` of None ends it."""
         number = None if output is None else self._index(self._outputs, output, "output")
         self._handle.set_state(self._index(self._inputs, input, "input"), number)
+        if output is None:
+            self._states.discard(input)
+        else:
+            self._states.add(input)
 
     def state(self, input: str) -> Array:  # noqa: A002
         """A copy of what the next run begins with, of an input that an output has become."""
@@ -158,8 +164,6 @@ class Context:
     def reserve_state(self, input: str, capacity: int) -> None:  # noqa: A002
         """Makes room for so many elements along the dimension along which a state grows. Without it the room grows as
         it is needed, and each time the state is copied."""
-        if capacity < 0:
-            raise ValueError(f"room for {capacity} elements")
         self._handle.reserve_state(self._index(self._inputs, input, "input"), capacity)
 
     def reset_states(self) -> None:
@@ -202,6 +206,9 @@ class Context:
         """Device memory of intermediate values, for the shapes of the last run."""
         return self._handle.arena_bytes()
 
+    def __reduce__(self):
+        raise TypeError("a cameo.Context has memory of a device and is not pickled")
+
     def _index(self, names, name, role):
         if name not in names:
             raise KeyError(f"no {role} is named {name!r}; there are {', '.join(map(repr, names))}")
@@ -229,10 +236,13 @@ class Context:
                 raise TypeError(f"input {name!r} is given twice")
             given.add(number)
             values[number] = value
+        self._expect_all(given)
+        return values
+
+    def _expect_all(self, given):
         missing = [name for name, number in self._inputs.items() if number not in given and name not in self._states]
         if missing:
             raise TypeError(f"no array for input {', '.join(map(repr, missing))}")
-        return values
 
     def _run(self, inputs, out, stream):
         first = next((array for array in inputs if array is not None), None)
@@ -246,8 +256,6 @@ class Context:
         if library is None:
             return self._handle.run(inputs, outputs, None, False, handle, is_asynchronous)
         if library.__name__ == "torch":
-            if any(getattr(array, "requires_grad", False) for array in inputs):
-                raise TypeError("a tensor requires gradients, which a compiled model does not compute: detach() it")
             if stream is None and first.is_cuda:
                 handle, is_asynchronous = _stream_handle(library.cuda.current_stream(first.device)), True
             return self._handle.run(inputs, outputs, _maker(library, first), False, handle, is_asynchronous)
@@ -272,7 +280,10 @@ class Model:
     Calls of several threads at once run in contexts of their own.
     """
 
-    def __init__(self, source: Path | bytes, device: str | Device | None = None, entry: str | None = None):
+    def __init__(self, source: Path | bytes | bytearray | memoryview, device: str | Device | None = None,
+                 entry: str | None = None):
+        if isinstance(source, (bytearray, memoryview)):
+            source = bytes(source)
         # The file is read again where the model is loaded or saved, wherever the program is by then.
         self._source = source if isinstance(source, bytes) else os.path.abspath(os.fsdecode(source))
         if isinstance(self._source, str):
@@ -292,6 +303,10 @@ class Model:
         self._output_index = {tensor.name: i for i, tensor in enumerate(self.outputs)}
         self._idle: list[Context] = []
         self.compilation: Compilation | None = None  # of cameo.compile
+
+    def __reduce__(self):
+        raise TypeError("a cameo.Model is loaded for a device and is not pickled; pass on the path of its file, "
+                        "which save() writes")
 
     def _load(self):
         if self._handle.device is None:

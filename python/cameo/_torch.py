@@ -30,6 +30,9 @@ def from_torch(module: Any, example: Any, *, dynamic_axes: Mapping[int | str, Ma
     open, by the input's number or name: {0: {0: "batch"}}. Options are those of `cameo.compile`. The module is exported
     as it evaluates (dropout does nothing), and left in the mode that it is in.
     """
+    import torch
+    if not isinstance(module, torch.nn.Module):
+        raise TypeError(f"from_torch takes a torch.nn.Module, not {type(module).__name__}")
     examples = example if isinstance(example, tuple) else (example,)
     names = list(input_names or (f"input{i}" for i in range(len(examples))))
     axes = {names[key] if isinstance(key, int) else key: sizes for key, sizes in (dynamic_axes or {}).items()}

@@ -30,10 +30,20 @@ bool isOnHost(nb::handle object) {
   return nb::cast<int>(object.attr("__dlpack_device__")()[0]) == nb::device::cpu::value;
 }
 
-/// numpy.ndarray, kept for the life of the process.
-nb::handle numpyArrayType() {
-  static nb::object &type = *new nb::object(nb::module_::import_("numpy").attr("ndarray"));
-  return type;
+/// numpy.ndarray and numpy.generic, kept for the life of the process.
+struct NumpyTypes {
+  nb::object array, scalar;
+};
+const NumpyTypes &numpyTypes() {
+  static const NumpyTypes &types = *new NumpyTypes([] {
+    nb::object numpy = nb::module_::import_("numpy");
+    return NumpyTypes{numpy.attr("ndarray"), numpy.attr("generic")};
+  }());
+  return types;
+}
+
+bool isOf(nb::handle object, const nb::object &type) {
+  return PyObject_TypeCheck(object.ptr(), (PyTypeObject *)type.ptr());
 }
 
 } // namespace
@@ -85,8 +95,16 @@ bool Array::overlaps(const Array &other) const {
 }
 
 Array Array::of(nb::handle object, Access access, const std::string &what) {
-  if (PyObject_TypeCheck(object.ptr(), (PyTypeObject *)numpyArrayType().ptr()))
+  const NumpyTypes &numpy = numpyTypes();
+  if (isOf(object, numpy.array)) {
+    bool isPlain = (PyObject *)Py_TYPE(object.ptr()) == numpy.array.ptr();
+    if (!isPlain && nb::hasattr(object, "mask") && nb::hasattr(object, "filled"))
+      refuse(what,
+             "a masked array, whose mask means nothing to a model; .filled(VALUE) is one without");
     return ofNumpy(object, access, what);
+  }
+  if (access == Access::Read && isOf(object, numpy.scalar))
+    return ofNumpy(nb::module_::import_("numpy").attr("asarray")(object), access, what);
   if (nb::hasattr(object, "__dlpack__"))
     return ofDlpack(object, access, what);
   refuse(what, "an array was expected, of numpy or of a library that speaks DLPack, not " +
@@ -97,8 +115,13 @@ Array Array::ofNumpy(nb::handle object, Access access, const std::string &what) 
   nb::object dtype = object.attr("dtype");
   Array array;
   array.elements = fromNumpy(dtype);
-  if (array.elements == CAMEO_DTYPE_UNDEFINED)
-    refuse(what, "elements of " + nb::cast<std::string>(nb::repr(dtype)) + " are in no model");
+  if (array.elements == CAMEO_DTYPE_UNDEFINED) {
+    std::string text = "elements of " + nb::cast<std::string>(nb::repr(dtype));
+    refuse(what, nb::cast<bool>(dtype.attr("isnative"))
+                     ? text + " are in no model"
+                     : text + " have their bytes in the other order; .astype('" +
+                           nb::cast<std::string>(nb::str(dtype.attr("name"))) + "') turns them");
+  }
   nb::object source = nb::borrow(object);
   if (isExtension(array.elements))
     source = object.attr("view")(elementBytes(array.elements) == 1 ? "u1" : "u2");
@@ -123,6 +146,10 @@ Array Array::ofDlpack(nb::handle source, Access access, const std::string &what)
       refuse(what, "a view that negates its memory cannot be written to");
     object = object.attr("resolve_neg")();
   }
+  // torch would share its memory all the same where it is asked for by other ways than __dlpack__.
+  if (nb::hasattr(object, "requires_grad") && nb::cast<bool>(object.attr("requires_grad")))
+    refuse(what,
+           "the tensor requires gradients, which a compiled model does not compute: detach() it");
   nb::ndarray<> memory;
   nb::ndarray<nb::ro> readable;
   bool isRead = access == Access::Read ? nb::try_cast(object, readable, false)

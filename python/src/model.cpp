@@ -54,6 +54,25 @@ void log(void *, const cameo_log_message *message) {
 
 } // namespace
 
+uint64_t wholeNumber(nb::handle value, const char *what, uint64_t most) {
+  nb::object index = nb::steal(PyNumber_Index(value.ptr()));
+  if (!index.is_valid()) {
+    nb::python_error error;
+    throw nb::type_error((std::string(what) + ": a whole number was expected, not " +
+                          nb::cast<std::string>(nb::repr(value)))
+                             .c_str());
+  }
+  uint64_t number = PyLong_AsUnsignedLongLong(index.ptr());
+  bool isOutside = PyErr_Occurred();
+  if (isOutside)
+    nb::python_error error;
+  if (isOutside || number > most)
+    throw nb::value_error((std::string(what) + ": " + nb::cast<std::string>(nb::str(index)) +
+                           " is not between 0 and " + std::to_string(most))
+                              .c_str());
+  return number;
+}
+
 Device::Device(cameo_device_kind kind, int ordinal, unsigned threads, unsigned checks,
                uint64_t seed) {
   CAMEO_INIT(cameo_device_options, options);

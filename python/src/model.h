@@ -9,12 +9,20 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace cameo::python {
+
+/// A whole number from 0 to `most`: a TypeError or a ValueError that begins with `what`, where it is none.
+uint64_t wholeNumber(nanobind::handle value, const char *what, uint64_t most);
+
+template <typename T> T whole(nanobind::handle value, const char *what) {
+  return T(wholeNumber(value, what, uint64_t(std::numeric_limits<T>::max())));
+}
 
 class Device {
 public:

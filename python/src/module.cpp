@@ -93,14 +93,21 @@ NB_MODULE(_runtime, m) {
   nb::class_<Device>(m, "Device")
       .def_static(
           "cuda",
-          [](int ordinal) { return std::make_shared<Device>(CAMEO_DEVICE_CUDA, ordinal, 0, 0, 0); },
-          "ordinal"_a = 0, "A GPU. An error where there is no driver, or none that works.")
+          [](nb::object ordinal) {
+            return std::make_shared<Device>(CAMEO_DEVICE_CUDA, whole<int>(ordinal, "ordinal"), 0, 0,
+                                            0);
+          },
+          "ordinal"_a = 0, nb::sig("def cuda(ordinal: int = 0) -> Device"),
+          "A GPU. An error where there is no driver, or none that works.")
       .def_static(
           "simulator",
-          [](unsigned threads, unsigned checks, uint64_t seed) {
-            return std::make_shared<Device>(CAMEO_DEVICE_SIMULATOR, 0, threads, checks, seed);
+          [](nb::object threads, nb::object checks, nb::object seed) {
+            return std::make_shared<Device>(
+                CAMEO_DEVICE_SIMULATOR, 0, whole<unsigned>(threads, "threads"),
+                whole<unsigned>(checks, "checks"), whole<uint64_t>(seed, "seed"));
           },
-          "threads"_a = 0, "checks"_a = 0, "seed"_a = 0)
+          "threads"_a = 0, "checks"_a = 0, "seed"_a = 0,
+          nb::sig("def simulator(threads: int = 0, checks: int = 0, seed: int = 0) -> Device"))
       .def_prop_ro("is_cuda", &Device::isCuda)
       .def_prop_ro("ordinal", &Device::ordinal)
       .def_prop_ro("name", &Device::name, "As the driver tells it.")
@@ -121,15 +128,29 @@ NB_MODULE(_runtime, m) {
   nb::class_<Context>(m, "Context", nb::type_slots(kContextSlots))
       .def(nb::init<std::shared_ptr<Model>, uint32_t, bool, bool>(), "model"_a, "entry"_a,
            "use_graphs"_a, "keeps_states"_a = true)
-      .def("run", &Context::run, "inputs"_a, "outputs"_a, "make"_a.none(), "on_device"_a,
-           "stream"_a, "is_asynchronous"_a)
+      .def(
+          "run",
+          [](Context &context, nb::list inputs, nb::list outputs, nb::object make, bool onDevice,
+             nb::object stream, bool isAsynchronous) {
+            return context.run(inputs, outputs, make, onDevice, whole<uint64_t>(stream, "stream"),
+                               isAsynchronous);
+          },
+          "inputs"_a, "outputs"_a, "make"_a.none(), "on_device"_a, "stream"_a, "is_asynchronous"_a)
       .def("profile", &Context::profile, "inputs"_a)
       .def("output_shapes", &Context::outputShapes, "inputs"_a)
       .def("set_state", &Context::setState, "input"_a, "output"_a.none())
       .def("state", &Context::state, "input"_a)
-      .def("reserve_state", &Context::reserveState, "input"_a, "capacity"_a)
+      .def(
+          "reserve_state",
+          [](Context &context, uint32_t input, nb::object capacity) {
+            context.reserveState(input, whole<uint64_t>(capacity, "capacity"));
+          },
+          "input"_a, "capacity"_a)
       .def("reset_states", &Context::resetStates)
-      .def("set_seed", &Context::setSeed, "seed"_a)
+      .def(
+          "set_seed",
+          [](Context &context, nb::object seed) { context.setSeed(whole<uint64_t>(seed, "seed")); },
+          "seed"_a)
       .def("set_taps", &Context::setTaps, "callback"_a.none())
       .def("synchronize", &Context::synchronize)
       .def("is_done", &Context::isDone)

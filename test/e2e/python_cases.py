@@ -5,6 +5,7 @@ import io
 import json
 import logging
 import os
+import pickle
 import sys
 import tempfile
 import threading
@@ -138,6 +139,8 @@ def elements_of_four_bits():
 def a_scalar():
     model = compiled(make([("Neg", ["x"], ["y"], {})], [("x", TensorProto.FLOAT, ())], [("y", TensorProto.FLOAT, ())]))
     expect_equal(model(numpy.array(3, F32)), numpy.array(-3, F32))
+    expect_equal(model(F32(3)), numpy.array(-3, F32))
+    expect_error(TypeError, "not of float64", lambda: model(numpy.float64(3)))
 
 
 @case("numpy")
@@ -169,7 +172,27 @@ def mistakes():
         (TypeError, "given twice", lambda: model(a, a=a)),
         (KeyError, "no input is named 'c'; there are 'a', 'b'", lambda: model(a, c=a)),
         (TypeError, "'b' has elements of float32, not of float64", lambda: model(a, a.astype(float))),
-        (TypeError, "elements of dtype('>f4') are in no model", lambda: model(a, a.astype(">f4"))),
+        (TypeError, "elements of dtype('>f4') have their bytes in the other order; .astype('float32') turns them",
+         lambda: model(a, a.astype(">f4"))),
+        (TypeError, "input 'b': a masked array", lambda: model(a, numpy.ma.masked_less(a, 1))),
+        (TypeError, "output 'sum': a masked array", lambda: model(a, a, out=[numpy.ma.masked_less(a, 1), a.copy()])),
+        (TypeError, "samples of 'a': a masked array",
+         lambda: cameo.compile(sums(), precision="int8", calibration_data={"a": numpy.ma.masked_less(a, 1), "b": a})),
+        (TypeError, "shape_values: a masked array",
+         lambda: cameo.compile(sums(), shape_values={"a": numpy.ma.masked_less(a, 1)})),
+        (ValueError, "input 'b': rank 0", lambda: model(a, F32(1))),
+        (TypeError, "no array for input 'a', 'b'", lambda: model.run({})),
+        (ValueError, "seed: -1 is not between 0 and 18446744073709551615", lambda: model.context().set_seed(-1)),
+        (TypeError, "seed: a whole number was expected, not 1.5", lambda: model.context().set_seed(1.5)),
+        (ValueError, f"stream: {2**70} is not", lambda: model(a, a, stream=2**70)),
+        (ValueError, "stream: -1 is not", lambda: model(a, a, stream=-1)),
+        (ValueError, "capacity: -1 is not", lambda: model.context().reserve_state("a", -1)),
+        (ValueError, "threads: -1 is not between 0 and 4294967295", lambda: cameo.Device.simulator(threads=-1)),
+        (TypeError, "checks: a whole number was expected, not '1'", lambda: cameo.Device.simulator(checks="1")),
+        (ValueError, f"ordinal: {2**31} is not", lambda: cameo.Device.cuda(2**31)),
+        (TypeError, "progress is True or a function", lambda: cameo.compile(sums(), progress=5)),
+        (TypeError, "a cameo.Model is loaded for a device and is not pickled", lambda: pickle.dumps(model)),
+        (TypeError, "a cameo.Context has memory of a device", lambda: pickle.dumps(model.context())),
         (TypeError, "elements of dtype('O') are in no model", lambda: model(a, a.astype(object))),
         (TypeError, "elements of dtype('<U32')", lambda: model(a, a.astype(str))),
         (TypeError, "not list", lambda: model(a, [[0, 0, 0]])),
@@ -271,6 +294,9 @@ def bytes_and_files():
         model = compiled(sums())
         model.save(first)
         again = cameo.Model(first.read_bytes(), device="simulator")
+        for kind in (bytearray, memoryview):
+            expect(cameo.Model(kind(first.read_bytes())).inputs == model.inputs, f"another model of a {kind.__name__}")
+            expect(compiled(kind(sums().SerializeToString()), shapes={}).inputs == model.inputs, kind.__name__)
         again.save(second)
         expect(first.read_bytes() == second.read_bytes(), "saved otherwise")
         a = numpy.ones((2, 3), F32)
@@ -562,7 +588,8 @@ def comparisons():
     expect("fp16" in json.dumps(report), str(report)[:300])
     expect_error(cameo.CompileError, "fp12", lambda: cameo.compare(sums(), {"a": x, "b": x}, precision="fp12"))
     expect(cameo.compare(sums(), {"a": x, "b": x}, device="simulator"), "no report")
-    expect_error(ValueError, "a device is", lambda: cameo.compare(sums(), {"a": x, "b": x}, device="sim"))
+    expect(str(compiled(sums(), device="sim").device) == "simulator", "another device")
+    expect_error(ValueError, "a device is", lambda: cameo.compare(sums(), {"a": x, "b": x}, device="gpu"))
 
 
 @case("compile")

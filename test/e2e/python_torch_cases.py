@@ -35,6 +35,10 @@ def tensors_of_torch():
     expect(torch.equal(model(a, negated)[0], a - b), "a view that negates")
     expect_error(TypeError, "negates", lambda: model(a, b, out=[negated, out[0]]))
     expect_error(TypeError, "gradient", lambda: model(a.clone().requires_grad_(), b))
+    kept = torch.zeros(2, 3, requires_grad=True)
+    expect_error(TypeError, "output 'sum': the tensor requires gradients", lambda: model(a, b, out=[kept, out[1]]))
+    expect(not kept.any(), "written to")
+    expect_error(TypeError, "takes a torch.nn.Module, not int", lambda: cameo.from_torch(5, a))
     expect_error(TypeError, "elements of float32, not of float16", lambda: model(a.half(), b))
 
 
