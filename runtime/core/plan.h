@@ -57,7 +57,7 @@ std::string formatType(const PlanTensor &tensor);
 // A type whose open sizes are at most those of `bound`, -1 if nothing bounds them.
 std::string formatBound(const PlanTensor &tensor, const Shape &bound);
 
-// Points into the bytes it was parsed from, which must outlive it.
+// A plan of a payload, validated.
 class Plan {
 public:
   // `version` is that of the payload. The plan keeps a copy: a file that changes later does not reach it.
