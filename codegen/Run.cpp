@@ -19,7 +19,7 @@ static llvm::Error errorOf(cameo_status status) {
 //===-- Devices -------------------------------------------------------------------------------===//
 
 llvm::Expected<RunDevice> RunDevice::parse(llvm::StringRef text) {
-  if (text == "sim")
+  if (text == "sim" || text == "simulator") // as Python's package calls it
     return RunDevice();
   RunDevice device{CAMEO_DEVICE_CUDA};
   llvm::StringRef number = text;

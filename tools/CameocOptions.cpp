@@ -407,7 +407,8 @@ llvm::Error unknownOption(const CameocTable &table, StringRef argument) {
   if (std::string hint = optionHint(name); !hint.empty())
     return fail("unknown option '" + name + "'; " + hint);
   std::string nearest;
-  if (table.findNearest(name, nearest) <= 2)
+  table.findNearest(name, nearest);
+  if (isMisspelt(name, nearest))
     return fail("unknown option '" + name + "'; did you mean '" + StringRef(nearest).rtrim('=') +
                 "'?");
   if (std::string longer = table.namesFrom(name); name.size() > 4 && !longer.empty())

@@ -2,9 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/OptionHints.h"
 
+#include "runtime/format.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+
+#include <cstring>
 
 using namespace cameo;
 using llvm::StringLiteral;
@@ -67,6 +73,7 @@ constexpr Word kOptions[] = {
      "kernels"},
     {"stripweights", "leave it out: what cameoc writes has the model's weights"},
     {"usedlacore", "leave it out: code is for GPUs alone"},
+    {"allowgpufallback", "leave it out: code is for GPUs alone"},
     {"sparsity", "leave it out: weights of zeros are multiplied as any others"},
     {"plugins", "operators of plugins are not compiled; cameoc --list-operators has all that are"},
     {"staticplugins",
@@ -181,7 +188,30 @@ StringRef cameo::choiceHint(StringRef value, llvm::ArrayRef<StringRef> choices) 
   return "";
 }
 
+bool cameo::isMisspelt(StringRef name, StringRef known) {
+  name = name.ltrim('-'), known = known.ltrim('-').rtrim('=');
+  std::string letters = name.str(), others = known.str();
+  llvm::sort(letters);
+  llvm::sort(others);
+  constexpr size_t kShort = 6;
+  return name.edit_distance(known) <= (name.size() <= kShort && letters != others ? 1 : 2);
+}
+
+/// True of what cameoc writes, whatever it is called.
+static bool hasPayload(StringRef path) {
+  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  CameoTrailer trailer;
+  if (!file || (*file)->getBufferSize() < sizeof trailer)
+    return false;
+  std::memcpy(&trailer, (*file)->getBufferEnd() - sizeof trailer, sizeof trailer);
+  return std::memcmp(trailer.magic, CAMEO_TRAILER_MAGIC, sizeof trailer.magic) == 0;
+}
+
 StringRef cameo::modelHint(StringRef path) {
+  if (llvm::sys::fs::is_regular_file(path) && hasPayload(path))
+    return "a model that cameoc has compiled; executables are run, and cameo_model_load of cameo.h "
+           "and cameo.Model of "
+           "Python load it";
   std::string extension = llvm::sys::path::extension(path).lower();
   for (const Word &word : kModels)
     if (word.theirs == extension)

@@ -60,7 +60,7 @@ std::vector<std::string> splitAtCommas(const std::string &text) {
 Status parseDevice(const std::string &value, DeviceOptions &options) {
   if (value == "auto") {
     options.device = DeviceChoice::Auto;
-  } else if (value == "sim") {
+  } else if (value == "sim" || value == "simulator") { // as Python's package calls it
     options.device = DeviceChoice::Simulator;
   } else if (value == "cuda" || value.compare(0, 5, "cuda:") == 0) {
     options.device = DeviceChoice::Cuda;
