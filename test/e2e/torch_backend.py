@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""torch.compile(backend="cameo") with a current torch, in an environment of its own that has wheel cameo-runtime and calls this
+"""torch.compile(backend="cameo"), and modules that torch.onnx exports by dynamo, with a current torch, in an environment of its own that has wheel cameo-runtime and calls this
 build's compiler."""
 # SPDX-License-Identifier: Apache-2.0
 import argparse
@@ -9,7 +9,8 @@ import sys
 
 import harness
 
-CASES = harness.SOURCE / "test" / "e2e" / "python_dynamo_cases.py"
+CASES = {"dynamo": harness.SOURCE / "test" / "e2e" / "python_dynamo_cases.py",
+         "exporter": harness.SOURCE / "test" / "e2e" / "python_exporter_cases.py"}
 REQUIREMENTS = harness.SOURCE / "test" / "requirements-torch.txt"
 SECONDS = 1800
 
@@ -37,8 +38,8 @@ class BackendTests:
                     self.step("torch", *pip, "-r", REQUIREMENTS) and
                     self.step("cameo", *pip, "--no-deps", "--force-reinstall", wheel))
 
-    def check(self):
-        step = self.step("cases", self.python, "-X", "faulthandler", CASES, "dynamo", PYTHONDONTWRITEBYTECODE="1",
+    def check(self, group):
+        step = self.step(group, self.python, "-X", "faulthandler", CASES[group], group, PYTHONDONTWRITEBYTECODE="1",
                          PATH=f"{self.suite.build / 'bin'}:{os.environ['PATH']}")
         for line in step.output.splitlines() if step else ():
             if not line.startswith('{"case"'):
@@ -55,7 +56,8 @@ def main():
     harness.add_arguments(parser)
     tests = BackendTests(parser.parse_args())
     if tests.install():
-        tests.check()
+        for group in CASES:
+            tests.check(group)
     return tests.suite.close()
 
 
