@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """States: inputs that outputs become. Each model is compiled with `--state` and without; a context runs the first one
 step by step, with the simulator's checks, and gives the bits of the second one, whose states go through the caller's
-memory, and what ONNX Runtime gives. Caches grow in place where they can; a model says which of its states do."""
+memory and which runs without checks, and what ONNX Runtime gives. Caches grow in place where they can; a model says
+which of its states do."""
 # SPDX-License-Identifier: Apache-2.0
 import argparse
 import importlib
@@ -355,16 +356,16 @@ class StateTests:
         self.suite = harness.Suite("states", options.build.resolve())
         sys.path.insert(0, str(self.suite.build / "python"))
         self.cameo = importlib.import_module("cameo")
-        self.device = self.cameo.Device.simulator(checks=ALL_CHECKS)
+        self.device, self.checked = self.cameo.Device.simulator(), self.cameo.Device.simulator(checks=ALL_CHECKS)
 
-    def load(self, case, made, *flags):
+    def load(self, case, made, *flags, checked=False):
         """A model, or nothing where it was not compiled."""
         source, plan = self.suite.work / f"{case}.onnx", self.suite.work / f"{case}.plan"
         onnx.save(made, source)
         step = harness.run([self.suite.tool("cameoc"), source, "-o", plan, "--emit=plan", "--target=sim:sm_80", "-j1",
-                            "--sim-checks", *flags], SECONDS)
+                            *(["--sim-checks"] if checked else []), *flags], SECONDS)
         if step.code == 0:
-            return self.cameo.Model(plan, self.device)
+            return self.cameo.Model(plan, self.checked if checked else self.device)
         self.suite.fail(case, step.how(), step)
         return None
 
@@ -373,7 +374,7 @@ class StateTests:
         builder, case = make(), name + level
         made, states = builder.model(), builder.states
         declared = ["--state=auto"] if name in FOUND else [f"--state={before}:{after}" for before, after in states.items()]
-        model = self.load(case, made, level, *declared, *flags)
+        model = self.load(case, made, level, *declared, *flags, checked=True)
         plain = self.load(case + "-plain", made, level, *flags)
         if not model or not plain:
             return
