@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Sizes that the device computes: ends of slices, lengths, shapes, repeats, pads, depths, from sums, maxima, products
 and casts, one after another, beside sizes of inputs, and 0 among them. Each model is compiled once a level and run for
-several inputs, with the simulator's checks of memory; beside ONNX Runtime, at -O0 and -O2 to the bit."""
+several inputs, at -O2 with the simulator's checks; beside ONNX Runtime, and at -O0 to the bit."""
 # SPDX-License-Identifier: Apache-2.0
 import argparse
 import re
@@ -227,8 +227,8 @@ def refusals():
 
 def check(suite, name, made, feeds):
     results = {}
-    for level in ("-O0", "-O2"):
-        program = artefact.Artefact(suite, f"{name}{level}", made, level, "--sim-checks")
+    for level in harness.LEVELS:
+        program = artefact.Artefact(suite, f"{name}{level}", made, level, *harness.CHECKS_OF_LEVEL[level])
         for number, feed in enumerate(feeds):
             case = f"{name}{level}-{number}"
             step, arrays = program.run(feed)

@@ -21,6 +21,8 @@ from pathlib import Path
 
 # cameoc's options for one dispatch per operator, and for all that graph optimisation does.
 LEVELS = ("-O0", "-O2")
+# What a level adds where both give the same bits: checks find what is wrong at -O2, and -O0 has one image, not two.
+CHECKS_OF_LEVEL = {"-O0": (), "-O2": ("--sim-checks",)}
 SOURCE = Path(__file__).resolve().parent.parent.parent
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""If, Loop and Scan that only a run decides. Each model is compiled once a level and run for several inputs with the
-simulator's checks, beside ONNX Runtime. A model that is written in several ways gives the same bits in each: an If by a
+"""If, Loop and Scan that only a run decides. Each model is compiled once a level and run for several inputs, at -O2 with
+the simulator's checks, beside ONNX Runtime. A model that is written in several ways gives the same bits in each: an If by a
 constant, by an input, by the device, as Where; a Loop written out, unrolled, counted by an input, ended by the device,
 as Scan."""
 # SPDX-License-Identifier: Apache-2.0
@@ -33,7 +33,8 @@ class Programs:
     def run(self, case, model, level, feed):
         key = (id(model), level)
         if key not in self.made:
-            self.made[key] = (artefact.Artefact(self.suite, f"{case}{level}", model, level, "--sim-checks"), model)
+            self.made[key] = (artefact.Artefact(self.suite, f"{case}{level}", model, level,
+                                                *harness.CHECKS_OF_LEVEL[level]), model)
         return self.made[key][0].run(feed)
 
 
@@ -91,7 +92,7 @@ def check_steps(suite, name, model, long, short):
     """T steps, and T1 and T2 with the state between them: (feed of all), (feeds in turn, whose `s` is the state)."""
     for level in harness.LEVELS:
         case = f"{name}{level}"
-        program = artefact.Artefact(suite, case, model, level, "--sim-checks")
+        program = artefact.Artefact(suite, case, model, level, *harness.CHECKS_OF_LEVEL[level])
         step, whole = program.run(long)
         parts = []
         for feed in short:
