@@ -223,7 +223,7 @@ typedef enum cameo_memory {
 /* Memory for bindings, of any number of contexts: of the device, aligned to 256, or page-locked memory of
  * the host, from which transfers do not make a run wait. On the simulator both are host memory. What was
  * allocated is released with the same `memory`, before the device is destroyed and once no work uses it;
- * NULL releases nothing. */
+ * NULL releases nothing, and what was not allocated so, or is released already, is refused. */
 CAMEO_API cameo_status cameo_device_allocate(cameo_device *device, cameo_memory memory,
                                              uint64_t bytes, void **data);
 CAMEO_API cameo_status cameo_device_release(cameo_device *device, cameo_memory memory, void *data);
@@ -335,18 +335,18 @@ typedef struct cameo_context_options {
   size_t struct_size;
   uint32_t entry;
   uint32_t profile;
-  uint32_t flags; /* CAMEO_CONTEXT_* */
-  uint32_t reserved;
-  void *stream; /* CUstream; NULL: a stream of the context's own. See Streams, below */
-  void *arena;  /* device memory for intermediate values, aligned to 256; NULL: allocated */
+  uint32_t flags;    /* CAMEO_CONTEXT_* */
+  uint32_t reserved; /* 0 */
+  void *stream;      /* CUstream; NULL: a stream of the context's own. See Streams, below */
+  void *arena;       /* device memory for intermediate values, aligned to 256; NULL: allocated */
   uint64_t arena_bytes;
-  cameo_allocator allocator; /* allocate is NULL: the device's own */
+  cameo_allocator allocator; /* both functions are NULL: the device's own */
 } cameo_context_options;
 
 typedef struct cameo_binding {
   size_t struct_size;
   cameo_memory memory;
-  uint32_t reserved;
+  uint32_t reserved; /* 0 */
   void *data; /* device memory is aligned to 16; on the simulator device memory is host memory */
   uint64_t
       bytes; /* at least what the shape needs; a run whose values decide a shape that needs more fails */

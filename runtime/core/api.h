@@ -8,9 +8,14 @@
 
 #include <atomic>
 #include <cstring>
+#include <mutex>
+#include <unordered_map>
 
 struct cameo_device {
   std::shared_ptr<cameo::runtime::Device> device;
+  // What cameo_device_allocate has made and nobody has released.
+  std::mutex mutex;
+  std::unordered_map<void *, cameo_memory> allocated;
   bool checked = false; // the simulator's checks are on
 };
 

@@ -7,6 +7,12 @@ using namespace cameo::runtime::api;
 
 namespace {
 
+// A later version may give them a meaning, which this one would miss.
+Status checkReserved(uint32_t value, const char *name) {
+  return value ? failure(Code::Unsupported, "%s: reserved is %u; it must be 0", name, value)
+               : Status();
+}
+
 Status createContext(cameo_model *model, const cameo_context_options *given,
                      cameo_context **result) {
   cameo_context_options options = {};
@@ -16,6 +22,12 @@ Status createContext(cameo_model *model, const cameo_context_options *given,
     return failure(Code::InvalidArgument, "profile %u: the entry point has 1", options.profile);
   if (options.flags & ~(CAMEO_CONTEXT_NO_GRAPH | CAMEO_CONTEXT_NO_STATES))
     return failure(Code::Unsupported, "unknown context flags 0x%x", options.flags);
+  CAMEO_RETURN_IF_ERROR(checkReserved(options.reserved, "cameo_context_options"));
+  if (!options.arena && options.arena_bytes)
+    return failure(Code::InvalidArgument, "an arena of %llu bytes has no memory",
+                   (unsigned long long)options.arena_bytes);
+  if (!options.allocator.allocate != !options.allocator.release)
+    return failure(Code::InvalidArgument, "an allocator needs both allocate and release");
   ContextOptions inner;
   inner.entry = options.entry;
   inner.useGraphs = !(options.flags & CAMEO_CONTEXT_NO_GRAPH);
@@ -34,6 +46,7 @@ Status createContext(cameo_model *model, const cameo_context_options *given,
 Status readBinding(const cameo_binding *given, Binding &binding) {
   cameo_binding known;
   CAMEO_RETURN_IF_ERROR(readStruct(given, "cameo_binding", known));
+  CAMEO_RETURN_IF_ERROR(checkReserved(known.reserved, "cameo_binding"));
   if (!known.data && known.bytes)
     return failure(Code::InvalidArgument, "a binding of %llu bytes has no data",
                    (unsigned long long)known.bytes);

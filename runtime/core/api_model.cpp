@@ -245,14 +245,17 @@ cameo_status cameo_device_allocate(cameo_device *device, cameo_memory memory, ui
                                    void **data) {
   CAMEO_REQUIRE(device);
   CAMEO_REQUIRE(data);
-  if (memory == CAMEO_MEMORY_HOST)
-    return report(device, device->device->allocateHost(bytes, *data));
-  if (memory != CAMEO_MEMORY_DEVICE)
+  if (memory != CAMEO_MEMORY_HOST && memory != CAMEO_MEMORY_DEVICE)
     return report(device, unknownMemory(memory));
-  DevicePtr made = 0;
-  Status status = device->device->allocate(bytes, made);
-  if (status.ok())
-    *data = reinterpret_cast<void *>(made);
+  void *made = nullptr;
+  DevicePtr address = 0;
+  Status status = memory == CAMEO_MEMORY_HOST ? device->device->allocateHost(bytes, made)
+                                              : device->device->allocate(bytes, address);
+  if (status.ok()) {
+    *data = made ? made : reinterpret_cast<void *>(address);
+    std::lock_guard<std::mutex> lock(device->mutex);
+    device->allocated[*data] = memory;
+  }
   return report(device, status);
 }
 
@@ -262,6 +265,16 @@ cameo_status cameo_device_release(cameo_device *device, cameo_memory memory, voi
     return report(device, unknownMemory(memory));
   if (!data)
     return CAMEO_STATUS_OK;
+  {
+    std::lock_guard<std::mutex> lock(device->mutex);
+    auto found = device->allocated.find(data);
+    if (found == device->allocated.end() || found->second != memory)
+      return report(device, failure(Code::InvalidArgument,
+                                    "%p is no memory of the %s that this device has allocated and "
+                                    "that was not released",
+                                    data, memory == CAMEO_MEMORY_HOST ? "host" : "device"));
+    device->allocated.erase(found);
+  }
   return report(device, memory == CAMEO_MEMORY_HOST
                             ? device->device->releaseHost(data)
                             : device->device->release(reinterpret_cast<DevicePtr>(data)));

@@ -325,6 +325,9 @@ Status Context::outputMemory(uint32_t index, DevicePtr &memory, uint64_t &bytes)
 }
 
 Status Context::setArena(DevicePtr memory, uint64_t bytes) {
+  if (!memory && bytes)
+    return failure(Code::InvalidArgument, "an arena of %llu bytes has no memory",
+                   (unsigned long long)bytes);
   CAMEO_RETURN_IF_ERROR(checkAlignment("the arena", "", memory, kArenaAlignment));
   CAMEO_RETURN_IF_ERROR(checkReach(device(), "the arena", "", memory));
   CAMEO_RETURN_IF_ERROR(settle());

@@ -25,7 +25,10 @@ Status Context::setState(uint32_t index, uint32_t output) {
     if (output >= outputs.size())
       return badIndex("output", output, outputs.size());
     const PlanTensor &from = plan().outputs()[output];
-    if (from.dtype != to.dtype || from.dims.size() != to.dims.size())
+    bool agrees = from.dtype == to.dtype && from.dims.size() == to.dims.size();
+    for (size_t i = 0; agrees && i < to.dims.size(); ++i)
+      agrees = from.dims[i] < 0 || to.dims[i] < 0 || from.dims[i] == to.dims[i];
+    if (!agrees)
       return failure(Code::InvalidArgument,
                      "output '%s' of type %s cannot become input '%s' of type %s", from.name,
                      formatType(from).c_str(), to.name, formatType(to).c_str());

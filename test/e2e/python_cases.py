@@ -322,6 +322,11 @@ def states():
     context.set_state("before", None)
     expect_error(cameo.InvalidArgumentError, "before", lambda: context(x, None))
     expect_error(KeyError, "no output is named 'later'", lambda: context.set_state("before", "later"))
+    model = compiled(make([("Concat", ["x", "before"], ["both"], {"axis": 0})],
+                          [("x", TensorProto.FLOAT, (3,)), ("before", TensorProto.FLOAT, (3,))],
+                          [("both", TensorProto.FLOAT, (6,))]))
+    expect_error(cameo.InvalidArgumentError, "cannot become input 'before'",
+                 lambda: model.context().set_state("before", "both"))
     # The sizes of zeros are those of another input.
     model = compiled(make([("Add", ["x", "before"], ["after"], {})],
                           [("x", TensorProto.FLOAT, ("N", 3)), ("before", TensorProto.FLOAT, ("N", 3))],

@@ -389,7 +389,13 @@ TEST_F(Calls, MemoryForBindings) {
         cameo_device_copy(device, nullptr, CAMEO_MEMORY_HOST, nullptr, CAMEO_MEMORY_DEVICE, 0),
         CAMEO_STATUS_OK);
     EXPECT_EQ(cameo_device_release(device, CAMEO_MEMORY_DEVICE, nullptr), CAMEO_STATUS_OK);
+    EXPECT_EQ(cameo_device_release(device, CAMEO_MEMORY_HOST, there),
+              CAMEO_STATUS_INVALID_ARGUMENT);
+    EXPECT_EQ(cameo_device_release(device, CAMEO_MEMORY_HOST, &kind),
+              CAMEO_STATUS_INVALID_ARGUMENT);
     EXPECT_EQ(cameo_device_release(device, CAMEO_MEMORY_DEVICE, there), CAMEO_STATUS_OK);
+    EXPECT_EQ(cameo_device_release(device, CAMEO_MEMORY_DEVICE, there),
+              CAMEO_STATUS_INVALID_ARGUMENT);
     EXPECT_EQ(cameo_device_release(device, CAMEO_MEMORY_DEVICE, other), CAMEO_STATUS_OK);
     EXPECT_EQ(cameo_device_release(device, CAMEO_MEMORY_HOST, here), CAMEO_STATUS_OK);
     cameo_device_destroy(device);

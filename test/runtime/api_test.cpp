@@ -321,6 +321,26 @@ TEST_F(Api, ContextsOfManyThreads) {
     thread.join();
 }
 
+TEST_F(Api, RefusesWhatHasNoMeaning) {
+  cameo_context *other = nullptr;
+  CAMEO_INIT(cameo_context_options, reserved);
+  reserved.reserved = 1;
+  EXPECT_EQ(cameo_context_create(model, &reserved, &other), CAMEO_STATUS_UNSUPPORTED);
+  EXPECT_STREQ(cameo_last_error(), "cameo_context_options: reserved is 1; it must be 0");
+  CAMEO_INIT(cameo_context_options, arena);
+  arena.arena_bytes = 4096;
+  EXPECT_EQ(cameo_context_create(model, &arena, &other), CAMEO_STATUS_INVALID_ARGUMENT);
+  EXPECT_EQ(cameo_context_set_arena(context, nullptr, 4096), CAMEO_STATUS_INVALID_ARGUMENT);
+  CAMEO_INIT(cameo_context_options, allocator);
+  allocator.allocator.allocate = [](void *, uint64_t) -> void * { return nullptr; };
+  EXPECT_EQ(cameo_context_create(model, &allocator, &other), CAMEO_STATUS_INVALID_ARGUMENT);
+  cameo_binding binding = host(&k, 8);
+  binding.reserved = 7;
+  EXPECT_EQ(cameo_context_bind_input(context, 1, &binding), CAMEO_STATUS_UNSUPPORTED);
+  EXPECT_STREQ(cameo_last_error(), "cameo_binding: reserved is 7; it must be 0");
+  EXPECT_EQ(other, nullptr);
+}
+
 TEST_F(Api, StructsOfOtherVersions) {
   // An older caller's structure ends earlier.
   struct {
