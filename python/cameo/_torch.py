@@ -3,11 +3,49 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from cameo._compile import Exported, compile  # noqa: A004
 from cameo._model import Model
+
+
+@contextlib.contextmanager
+def _without_fused_attention() -> Iterator[None]:
+    """Has torch compute layers of transformers by operators of ONNX, and not by its fused kernels."""
+    import torch
+    mha = getattr(torch.backends, "mha", None)
+    if mha is None:  # older versions take them only where no gradients are wanted
+        with torch.enable_grad():
+            yield
+        return
+    before = mha.get_fastpath_enabled()
+    mha.set_fastpath_enabled(False)
+    try:
+        yield
+    finally:
+        mha.set_fastpath_enabled(before)
+
+
+def _of_given(module, count):
+    """The module as a function of the first arguments. torch's exporter makes inputs of defaults of others: a False would
+    be a tensor."""
+    import torch
+    others = list(inspect.signature(module.forward).parameters.values())[count:]
+    if all(other.default in (None, inspect.Parameter.empty) for other in others):
+        return module
+
+    class Given(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.module = module
+            self.training = module.training
+
+        def forward(self, *arguments):
+            return self.module(*arguments)
+    return Given()
 
 
 def exported(module: Any, examples: tuple[Any, ...], name: str, **options: Any) -> Exported:
@@ -17,7 +55,8 @@ def exported(module: Any, examples: tuple[Any, ...], name: str, **options: Any) 
     def write(path):
         # Versions of torch that have two exporters choose the other one.
         extra = {"dynamo": False} if "dynamo" in torch.onnx.export.__code__.co_varnames else {}
-        torch.onnx.export(module, examples, path, **{"opset_version": 17, **options, **extra})
+        with _without_fused_attention():
+            torch.onnx.export(_of_given(module, len(examples)), examples, path, **{"opset_version": 17, **options, **extra})
     return Exported(name, write)
 
 

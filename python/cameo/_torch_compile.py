@@ -31,6 +31,30 @@ def _kind(value):
     return (value.shape, value.dtype, value.device) if hasattr(value, "shape") else value
 
 
+# torch's names of fused layers, which it takes where no gradients are wanted.
+_FUSED = ("_transformer_encoder_layer_fwd", "_native_multi_head_attention")
+
+
+def _expect_operators(graph):
+    for node in graph.graph.nodes:
+        if node.op == "call_function" and getattr(node.target, "__name__", "") in _FUSED:
+            raise UnsupportedError(f"the graph has torch's fused {node.target.__name__}; "
+                                   "torch.backends.mha.set_fastpath_enabled(False) before it is captured leaves operators")
+
+
+def _numbers_read(graph):
+    """Arguments that the graph reads as numbers: as such torch passes floats where it keeps sizes open."""
+    arguments = [node for node in graph.graph.nodes if node.op == "placeholder"]
+    found = set()
+    for node in graph.graph.nodes:
+        if node.op != "call_method" or node.target != "item":
+            continue
+        if node.args[0] not in arguments:
+            raise UnsupportedError("the graph reads a number that it computes (item), which a compiled model does not")
+        found.add(arguments.index(node.args[0]))
+    return found
+
+
 def _version(value):
     """A number that changes where a tensor is written to; tensors of torch.inference_mode() have none."""
     return None if not hasattr(value, "is_inference") or value.is_inference() else value._version
@@ -41,16 +65,18 @@ class _Graph:
 
     def __init__(self, graph, options):
         self._graph, self._options, self._models = graph, options, {}
+        _expect_operators(graph)
+        self._numbers = _numbers_read(graph)
 
     def __call__(self, *arguments):
         import torch
         if torch.is_grad_enabled() and any(getattr(value, "requires_grad", False) for value in arguments):
             raise TypeError("a tensor requires gradients, which a compiled model does not compute: call it under "
                             "torch.no_grad() or torch.inference_mode()")
-        kinds = tuple(map(_kind, arguments))
+        kinds = tuple(value.item() if i in self._numbers else _kind(value) for i, value in enumerate(arguments))
         model = self._models.pop(kinds, None)
         if model is None or not model.is_current(arguments):
-            model = _Specialized(self._graph, arguments, self._options)
+            model = _Specialized(self._graph, arguments, self._numbers, self._options)
         self._models[kinds] = model  # the last
         if len(self._models) > _KEPT:
             del self._models[next(iter(self._models))]
@@ -58,14 +84,15 @@ class _Graph:
 
 
 class _Specialized:
-    """A graph for arguments of one kind. Weights are those that it was compiled with."""
+    """A graph for arguments of one kind. Weights and numbers are those that it was compiled with."""
 
-    def __init__(self, graph, arguments, options):
+    def __init__(self, graph, arguments, numbers, options):
         import torch
         weights = {i for i, value in enumerate(arguments) if isinstance(value, torch.nn.Parameter) or
                    getattr(value, "_dynamo_static_input_type", None) is not None}
         self._weights = [(i, arguments[i], _version(arguments[i])) for i in weights]
-        self._inputs = [i for i, value in enumerate(arguments) if isinstance(value, torch.Tensor) and i not in weights]
+        self._inputs = [i for i, value in enumerate(arguments)
+                        if isinstance(value, torch.Tensor) and i not in weights and i not in numbers]
         with torch.no_grad():
             before = list(map(_version, arguments))
             results = graph(*arguments)

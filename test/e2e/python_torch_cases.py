@@ -65,5 +65,15 @@ def a_module_of_torch():
             expect(torch.allclose(model(rows), module(rows), atol=1e-6), "values")
 
 
+@case("torch")
+def from_layers_of_transformers():
+    """Which torch computes by a fused kernel where no gradients are wanted."""
+    module = torch.nn.TransformerEncoderLayer(16, 2, 32, batch_first=True).eval()
+    x = torch.randn(2, 5, 16)
+    with torch.no_grad():
+        model = cameo.from_torch(module, x, target="sim:sm_80", device="simulator")
+        expect(torch.allclose(model(x), module(x), atol=1e-5), "values")
+
+
 if __name__ == "__main__":
     main()
