@@ -342,6 +342,7 @@ const Setter kSetters[] = {
     {OPT_budget, setBudget},
     {OPT_tuning_candidates, setTuningCandidates},
     {OPT_sim_checks, [](CameocOptions &o, StringRef) { return setFlag(o.simChecks); }},
+    {OPT_sim_checks_only, [](CameocOptions &o, StringRef) { return setFlag(o.simChecksOnly); }},
     {OPT_sim_trace, [](CameocOptions &o, StringRef) { return setFlag(o.simTrace); }},
     {OPT_sim_forms, setSimForms},
     {OPT_ptxas, [](CameocOptions &o, StringRef v) { return setText(o.pipeline.ptxas, v); }},

@@ -105,6 +105,8 @@ def simulator : Section<"3", "The simulator">;
 let Group = simulator in {
 def sim_checks : Switch<"sim-checks",
     "adds an image with what the executable's --sim-checks and --sim-counters need">;
+def sim_checks_only : Switch<"sim-checks-only",
+    "that image alone, without the faster one">;
 def sim_trace : Switch<"sim-trace",
     "the same for its --sim-trace, too: large and slow">;
 }

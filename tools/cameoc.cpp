@@ -181,6 +181,7 @@ CompileOptions Invocation::compileOptions() {
   result.overridable = options.overridable;
   result.code = codeTools(options);
   result.code.simChecks = options.simChecks;
+  result.code.simChecksOnly = options.simChecksOnly;
   result.code.simTrace = options.simTrace;
   result.code.simForms = options.simForms;
   result.dropAbsentTargets = !options.targetGiven;

@@ -36,6 +36,7 @@ CompileOptions cameo::calibrationOptions(CompileOptions options, StringRef targe
   options.pipeline.level = 0;
   options.pipeline.isCalibration = true;
   options.code.remarks = options.code.simChecks = options.code.simTrace = false;
+  options.code.simChecksOnly = false;
   options.code.simForms = SimForms::Warp;
   options.dropAbsentTargets = options.keepGraphs = false;
   return options;

@@ -240,6 +240,7 @@ CompileOptions SwitchedModel::optionsFor(const CompileOptions &given, StringRef 
   options.pipeline.precision.io = "fp32";
   options.pipeline.schedules = options.pipeline.tune = options.pipeline.taps = "";
   options.code.remarks = options.code.simChecks = options.code.simTrace = false;
+  options.code.simChecksOnly = false;
   options.code.simForms = SimForms::Warp;
   options.dropAbsentTargets = options.keepGraphs = options.warningsAreErrors = false;
   options.onMessage = [say = given.onMessage](const CompileMessage &message) {

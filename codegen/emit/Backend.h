@@ -37,6 +37,8 @@ struct CodeOptions {
   std::string cache;
   /// Also an image whose memory accesses are checked and counted.
   bool simChecks = false;
+  /// No image without checks, which is faster; implies simChecks.
+  bool simChecksOnly = false;
   /// That image also reports what each instruction computes; implies simChecks.
   bool simTrace = false;
   SimForms simForms = SimForms::Warp;

@@ -34,9 +34,10 @@ static llvm::Error emitImage(const CodeVariant &variant, uint32_t number, bool c
 
 static llvm::Error emitSim(ArrayRef<CodeVariant> variants, const CodeOptions &options,
                            CodeStore &store, Code &code) {
+  bool hasChecks = options.simChecks || options.simTrace || options.simChecksOnly;
   for (auto [number, variant] : llvm::enumerate(variants))
     for (bool checked : {false, true})
-      if (wantsSim(variant.target) && (!checked || options.simChecks || options.simTrace))
+      if (wantsSim(variant.target) && (checked ? hasChecks : !options.simChecksOnly))
         if (llvm::Error error = emitImage(variant, number, checked, options, store, code))
           return error;
   return llvm::Error::success();

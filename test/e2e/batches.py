@@ -220,7 +220,7 @@ class Checks:
         case = launches.Case(self.suite, name, make, fixed=False)
         artefacts, counts = [], []
         for level in harness.LEVELS:
-            step, artefact, report = case.compile(level, ("--sim-checks",))
+            step, artefact, report = case.compile(level, ("--sim-checks-only",))
             if step.code:
                 return self.suite.fail(f"{name}{level}", harness.first_error(step.output), step)
             artefacts.append(artefact)

@@ -150,7 +150,7 @@ class Bodies:
         feed = {"x": self.x[:3], "s": self.s[:3], "n": numpy.array(TRIPS)}
         for level in harness.LEVELS:
             case = f"taps{level}"
-            found = self.shown(f"{case}-loop", loop_model(True), feed, level, "--sim-checks")
+            found = self.shown(f"{case}-loop", loop_model(True), feed, level, "--sim-checks-only")
             wanted = self.shown(f"{case}-unrolled", loop_model(False), {"x": feed["x"], "s": feed["s"]}, level)
             if found is None or wanted is None:
                 continue
@@ -163,7 +163,7 @@ class Bodies:
                        (len(values) < 5 * TRIPS - 1 and f"only {sorted(values)}"))
             held = [name for name in found if re.match(r"in\d+#", name)]
             self.judge(f"{case}-carried", len(held) != TRIPS and f"carried: {held}")
-        found = self.shown("taps-nested", nested_model(), {"x": self.x[:2], "n": numpy.array(3)}, "--sim-checks")
+        found = self.shown("taps-nested", nested_model(), {"x": self.x[:2], "n": numpy.array(3)}, "--sim-checks-only")
         if found is not None:
             trips = sorted(re.search("#(.*)", name).group(1) for name in found if name.startswith("Tanh"))
             self.judge("taps-nested", trips != ["0.0", "1.0", "1.1", "2.0", "2.1", "2.2"] and f"Tanh in {trips}")

@@ -263,7 +263,7 @@ def main():
         outputs = [output.name for output in case.model.graph.output]
         check(suite, case.name, case.model, feed, outputs, wanted)
         # A run makes the same of them.
-        check(suite, f"{case.name}-given", *case.given(feed), outputs, wanted, ["-O2"], ["--sim-checks"])
+        check(suite, f"{case.name}-given", *case.given(feed), outputs, wanted, ["-O2"], ["--sim-checks-only"])
     for name, model, given in graphs():
         if re.search(options.filter, f"graph-{name}"):
             check(suite, f"graph-{name}", model, given, ["y"], reference.expected(model, given))

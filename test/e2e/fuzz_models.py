@@ -273,7 +273,7 @@ class Fuzzer:
         checked = seed % CHECKED_EVERY == 0
         work = self.work / f"graph-{seed}"
         steps, reason, compared = self.compare(
-            sample, work, ["--sim-checks"] if checked else [],
+            sample, work, ["--sim-checks-only"] if checked else [],
             ["--sim-checks=all", f"--sim-seed={seed}"] if checked else [])
         if reason:
             alone = "" if any(step.crashed for step in steps) else self.shrink(

@@ -93,7 +93,7 @@ class Case:
     @staticmethod
     def assemble(suite, source, artefact, target):
         return harness.run([suite.tool("cameoc"), "--start-from=device", source, "-o", artefact,
-                            f"--target={target}", "--sim-checks"], SECONDS)
+                            f"--target={target}", "--sim-checks-only"], SECONDS)
 
     def execute(self, _, artefact, seed, record):
         """Runs it; `record`: its output is what others are compared with from now on."""

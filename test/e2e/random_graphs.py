@@ -219,7 +219,7 @@ class Checker(fuzz_models.Fuzzer):
             check = checked and level == "-O2"
             steps, reason, found[level] = self.execute(
                 work / level, sample.model, feeds,
-                [level, *(["--sim-checks"] if check else []),
+                [level, *(["--sim-checks-only"] if check else []),
                  *(["--start-from=imported"] if source else [])],
                 ["--sim-checks=all", f"--sim-seed={outcome.seed}"] if check else [], source)
             outcome.steps += steps

@@ -363,7 +363,7 @@ class StateTests:
         source, plan = self.suite.work / f"{case}.onnx", self.suite.work / f"{case}.plan"
         onnx.save(made, source)
         step = harness.run([self.suite.tool("cameoc"), source, "-o", plan, "--emit=plan", "--target=sim:sm_80", "-j1",
-                            *(["--sim-checks"] if checked else []), *flags], SECONDS)
+                            *(["--sim-checks-only"] if checked else []), *flags], SECONDS)
         if step.code == 0:
             return self.cameo.Model(plan, self.checked if checked else self.device)
         self.suite.fail(case, step.how(), step)
@@ -421,7 +421,7 @@ class StateTests:
         b = cached_rows(length)
         source, program = self.suite.work / f"{name}.onnx", self.suite.work / name
         onnx.save(b.model(), source)
-        step = harness.run([self.suite.tool("cameoc"), source, "-o", program, "--target=sim:sm_80", "-j1", "--sim-checks",
+        step = harness.run([self.suite.tool("cameoc"), source, "-o", program, "--target=sim:sm_80", "-j1", "--sim-checks-only",
                             "--state=past.*:present.*"], SECONDS)
         if step.code:
             return self.suite.fail(name, step.how(), step)

@@ -555,7 +555,7 @@ def check(suite, seed, is_compiled):
 
 def check_artefact(suite, seed, case, model, runs):
     level = harness.LEVELS[seed // EACH % len(harness.LEVELS)]
-    checked = ["--sim-checks"] if len(runs) > 1 else []
+    checked = ["--sim-checks-only"] if len(runs) > 1 else []
     program = artefact.Artefact(suite, f"{case}{level}", model, level, *checked, seconds=COMPILE_SECONDS)
     for feed, wanted in runs:
         step, arrays = program.run(feed)

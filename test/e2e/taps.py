@@ -129,7 +129,7 @@ class Taps:
         # One with the simulator's checks: nothing is shown that no kernel has written.
         checks = case == CHECKED
         step, artefact, report = network.compile(
-            level, ["--tap=*", *(["--sim-checks"] if checks else [])])
+            level, ["--tap=*", *(["--sim-checks-only"] if checks else [])])
         if report is None:
             return self.suite.fail(case, harness.first_error(step.output), step)
         for number, feed in enumerate(network.feeds):

@@ -88,7 +88,7 @@ def of_report(report):
 
 
 def count(case, level):
-    step, artefact, _ = case.compile(level, ["--sim-checks"])
+    step, artefact, _ = case.compile(level, ["--sim-checks-only"])
     need(step)
     counters = case.work / "counters.json"
     step, _ = case.run(artefact, 0, ["--device=sim", f"--sim-counters={counters}"])
