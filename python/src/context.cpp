@@ -405,7 +405,10 @@ void Context::setState(uint32_t input, std::optional<uint32_t> output) {
 
 nb::object Context::state(uint32_t input) {
   uint32_t rank = 0;
-  check(cameo_context_get_input_shape(handle.get(), input, 0, nullptr, &rank));
+  cameo_status status = cameo_context_get_input_shape(handle.get(), input, 0, nullptr, &rank);
+  if (status != CAMEO_STATUS_OK) // before any run, of which the other call tells
+    check(cameo_context_read_state(handle.get(), input, nullptr, 0));
+  check(status);
   std::vector<int64_t> shape(rank);
   check(cameo_context_get_input_shape(handle.get(), input, rank, shape.data(), &rank));
   nb::object value = makeNumpy(inputs[input].type, shape);

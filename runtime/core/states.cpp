@@ -268,8 +268,11 @@ Status Context::readState(uint32_t index, void *data, uint64_t bytes) {
     return badIndex("input", index, inputs.size());
   const InputState &input = inputs[index];
   const char *name = plan().inputs()[index].name;
-  if (input.state == PlanTensor::kNone || !(input.stateIsSet || input.advances))
+  if (input.state == PlanTensor::kNone)
     return failure(Code::InvalidArgument, "input '%s' is no state that a run has left", name);
+  if (!(input.stateIsSet || input.advances))
+    return failure(Code::InvalidArgument,
+                   "state '%s': no run has left a value; the next one begins anew", name);
   const Shape &shape = nextShape(index);
   uint64_t needed = 0;
   CAMEO_RETURN_IF_ERROR(tensorBytes(shape, plan().inputs()[index].dtype, needed));

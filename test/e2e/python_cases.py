@@ -552,6 +552,8 @@ def declared_states():
     expect_equal(decoder.state("past"), rows)
     expect_equal(decoder.state("held"), rows.sum(0, keepdims=True))
     decoder.reset_states()
+    expect_error(cameo.InvalidArgumentError, "state 'past': no run has left a value", lambda: decoder.state("past"))
+    expect_error(cameo.InvalidArgumentError, "input 'x' is no state", lambda: decoder.state("x"))
     decoder.set_seed(7)
     expect([decoder(row[None]).tolist() for row in rows[:2]] == drawn[:2] and drawn[0] != drawn[1], str(drawn))
     expect_equal(decoder.state("past"), rows[:2])

@@ -287,7 +287,7 @@ TEST_P(States, Misuse) {
   cameo_context *context = program.context;
   int64_t value[2] = {};
   EXPECT_EQ(cameo_context_read_state(context, 1, value, 16), CAMEO_STATUS_INVALID_ARGUMENT);
-  EXPECT_EQ(program.error(), "input 'before' is no state that a run has left");
+  EXPECT_EQ(program.error(), "state 'before': no run has left a value; the next one begins anew");
   EXPECT_EQ(cameo_context_reserve_state(context, 0, 16), CAMEO_STATUS_INVALID_ARGUMENT);
   EXPECT_EQ(program.error(), "input 'x' is not a state that grows in place");
   EXPECT_EQ(cameo_context_reserve_state(context, 2, 16), CAMEO_STATUS_INVALID_ARGUMENT);
