@@ -263,6 +263,8 @@ Status Context::workList(const WorkList *&list) {
     grows |= input.advances;
   Prepared *next = nullptr;
   if (active && grows)
+    CAMEO_RETURN_IF_ERROR(refreshValues());
+  if (active && grows)
     CAMEO_RETURN_IF_ERROR(findPrepared(nextState(), next));
   else
     CAMEO_RETURN_IF_ERROR(prepare());

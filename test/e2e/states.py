@@ -415,6 +415,34 @@ class StateTests:
             else:
                 self.suite.ok()
 
+    def check_numbers(self):
+        """A number that each run is given decides how many rows it makes, and how much its state grows."""
+        b = Builder(18)
+        b.input("n", element=TensorProto.INT64)
+        b.input("x", 1, 4)
+        b.state("before", "after", ["held", 4], ["all", 4])
+        b.output("y", "rows", 4)
+        column = b.node("Cast", b.node("Range", b.constant(0), "n", b.constant(1)), to=TensorProto.FLOAT)
+        b.node("Mul", b.node("Unsqueeze", column, b.constant([1])), "x", outputs=["y"])
+        b.node("Concat", "before", "y", outputs=["after"], axis=0)
+        model = self.load("numbers", b.model(), "--state=before:after", checked=True)
+        if not model:
+            return
+        context, held = model.context(), numpy.zeros((0, 4), numpy.float32)
+        for step, count in enumerate((3, 1, 0, 5, 2, 2, 9, 1)):
+            x = numpy.full((1, 4), step + 1, numpy.float32)
+            rows = numpy.arange(count, dtype=numpy.float32)[:, None] * x
+            held = numpy.concatenate([held, rows])
+            try:
+                found = context.run({"n": numpy.array(count), "x": x})
+            except self.cameo.Error as error:
+                self.suite.fail(f"numbers-{step}", str(error))
+                continue
+            if numpy.array_equal(found["y"], rows) and numpy.array_equal(context.state("before"), held):
+                self.suite.ok()
+            else:
+                self.suite.fail(f"numbers-{step}", f"{count} rows of {step + 1}: {found}")
+
     def check_written(self, name, length):
         """Bytes that kernels store in a cache in a run are those of the new rows, however long it is. What is scattered is
         computed by kernels of its own."""
@@ -441,6 +469,8 @@ class StateTests:
     def run(self):
         if re.search(self.options.filter, "refused"):
             self.check_refusals()
+        if re.search(self.options.filter, "numbers"):
+            self.check_numbers()
         for name, length in (("written-appended", None), ("written-scattered", 320)):
             if re.search(self.options.filter, name):
                 self.check_written(name, length)
