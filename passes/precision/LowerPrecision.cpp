@@ -140,7 +140,9 @@ private:
       scaleScoresEarly(function);
     NumberRanges ranges(function, recorded);
     known += ranges.recordedValues();
-    PrecisionPlan plan{function, {}, ioPrecision, quantizedWork(function)};
+    // Values that go into a body and out of it have the model's types.
+    Precision io = function.isPublic() ? ioPrecision : Precision::FP32;
+    PrecisionPlan plan{function, {}, io, quantizedWork(function)};
     decide(plan, ranges, ledger);
     if (asked == Precision::INT8)
       recordImported(function, ledger);

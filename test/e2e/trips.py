@@ -123,6 +123,12 @@ def check_network(suite, name, model, feed):
         case = f"{name}-{precision}"
         step, arrays = artefact.Artefact(suite, case, model, f"--precision={precision}", "--sim-checks-only").run(feed)
         judge(suite, case, step, step.code == 0 and far_off(arrays, wanted, bound))
+    # Floats of half the width, in and out; bodies take and yield the types of the model.
+    flags = ("--precision=fp16", "--io-precision=fp16", "--sim-checks-only")
+    half = {put: array.astype(numpy.float16) if array.dtype == numpy.float32 else array for put, array in feed.items()}
+    step, arrays = artefact.Artefact(suite, f"{name}-io", model, *flags).run(half)
+    narrow = [array.astype(numpy.float16) if array.dtype == numpy.float32 else array for array in wanted]
+    judge(suite, f"{name}-io", step, step.code == 0 and far_off(arrays, narrow, PRECISIONS["fp16"]))
     for stage in ("normalized", "precision"):
         case, written = f"{name}-onnx-{stage}", suite.work / f"{name}.{stage}.onnx"
         step = harness.run([suite.tool("cameoc"), source, "--emit=onnx", f"--stop-after={stage}", "-o", written],
