@@ -10,6 +10,8 @@ namespace {
 
 // Where growing memory stops being worth exact sizes.
 constexpr uint64_t kBufferGranularity = 4096;
+// Segments at most that are kept: each new one is looked for among them.
+constexpr size_t kMostPrepared = 4096;
 
 Status checkAlignment(const char *what, const char *name, uint64_t address, uint64_t alignment) {
   if (address % alignment == 0)
@@ -502,30 +504,46 @@ RunState Context::nextState() const {
 // The work for a state, made where there is none yet.
 Status Context::findPrepared(const RunState &state, Prepared *&found) {
   uint64_t hash = state.hash();
-  for (const auto &one : prepared)
-    if (one->isFor(state, hash)) {
-      found = one.get();
+  for (size_t i = 0; i < prepared.size(); ++i)
+    if (preparedHashes[i] == hash && prepared[i]->isFor(state, hash)) {
+      found = prepared[i].get();
       return {};
     }
   auto made = std::make_unique<Prepared>(device(), entry->plan, entry->kernels);
   CAMEO_RETURN_IF_ERROR(made->create(state));
-  uint64_t kept = made->bytes();
-  for (const auto &one : prepared)
-    kept += one->bytes();
-  while (kept > options.keptBytes && prepared.size() > (active ? 1 : 0)) {
-    CAMEO_RETURN_IF_ERROR(settle());
-    auto oldest =
-        std::min_element(prepared.begin(), prepared.end(), [this](const auto &a, const auto &b) {
-          return std::pair(a.get() == active, a->lastUsed) <
-                 std::pair(b.get() == active, b->lastUsed);
-        });
-    kept -= (*oldest)->bytes();
-    prepared.erase(oldest);
-  }
+  CAMEO_RETURN_IF_ERROR(makeRoom(made->bytes()));
   found = made.get();
   found->lastUsed = ++uses;
   logPrepared(*found);
   prepared.push_back(std::move(made));
+  preparedHashes.push_back(hash);
+  return {};
+}
+
+// Drops the segments that were used least recently, but for the active one, until there is room for another of `bytes`.
+// Where they are too many, half of them go, so that looking at all of them is rare.
+Status Context::makeRoom(uint64_t bytes) {
+  preparedBytes += bytes;
+  if (preparedBytes <= options.keptBytes && prepared.size() < kMostPrepared)
+    return {};
+  preparedBytes = bytes; // graphs were made and handed on since it was summed up
+  for (const auto &one : prepared)
+    preparedBytes += one->bytes();
+  size_t most = prepared.size() < kMostPrepared ? prepared.size() : kMostPrepared / 2;
+  if (preparedBytes <= options.keptBytes && prepared.size() <= most)
+    return {};
+  CAMEO_RETURN_IF_ERROR(settle());
+  std::sort(prepared.begin(), prepared.end(), [this](const auto &a, const auto &b) {
+    return std::pair(a.get() == active, a->lastUsed) > std::pair(b.get() == active, b->lastUsed);
+  });
+  while (prepared.size() > (active ? 1 : 0) &&
+         (preparedBytes > options.keptBytes || prepared.size() > most)) {
+    preparedBytes -= prepared.back()->bytes();
+    prepared.pop_back();
+  }
+  preparedHashes.clear();
+  for (const auto &one : prepared)
+    preparedHashes.push_back(one->hash());
   return {};
 }
 

@@ -224,6 +224,7 @@ private:
   Status prepare();
   Status refreshValues();
   Status findPrepared(const RunState &state, Prepared *&found);
+  Status makeRoom(uint64_t bytes);
   void logPrepared(const Prepared &segment) const;
   RunState nextState() const;
   const Shape &nextShape(uint32_t input) const {
@@ -323,6 +324,8 @@ private:
   const TapValue *shown = nullptr; // as long as its callback lasts
 
   std::vector<std::unique_ptr<Prepared>> prepared; // segments of late
+  std::vector<uint64_t> preparedHashes;            // of their states
+  uint64_t preparedBytes = 0;                      // about what they take
   Prepared *active =
       nullptr; // a run's first, right for shapes and values of now; null: not known yet
   RunCounts counts;

@@ -29,6 +29,7 @@ public:
   Status create(RunState state);
   // True if it is the work for that state; `hash` is the state's.
   bool isFor(const RunState &state, uint64_t hash) const { return hash == keyHash && state == key; }
+  uint64_t hash() const { return keyHash; }
 
   // Where places are now. Launches and the graph are told of those that changed since the last
   // call.

@@ -349,8 +349,11 @@ bool Context::retargetGraph(Prepared &segment) {
 Status Context::compute(Prepared &segment) {
   bool shown = onTap && !segment.work.taps.empty();
   bool wanted = graphsWork && !capturing && !shown && segment.work.steps.size() > 1;
-  if (wanted && !segment.hasGraph())
+  if (wanted && !segment.hasGraph()) {
+    preparedBytes -= segment.bytes();
     makeGraph(segment);
+    preparedBytes += segment.bytes();
+  }
   ++segment.runs;
   counts.replayed &= segment.hasGraph() || segment.work.steps.size() < 2;
   if (shown)

@@ -448,6 +448,30 @@ TEST_P(SegmentsOnCuda, SegmentsAreKeptByWhatTheyTake) {
   }
 }
 
+TEST_P(SegmentsOnCuda, SegmentsThatAreManyAreDropped) {
+  using namespace cameo::runtime;
+  std::unique_ptr<Device> made;
+  ASSERT_TRUE(createCudaDevice(0, made).ok());
+  std::shared_ptr<Device> device = std::move(made);
+  PayloadFile file = whileModel(Places::Two, true);
+  std::unique_ptr<Payload> payload;
+  ASSERT_TRUE(Payload::fromMemory(file.data(), file.size(), payload).ok());
+  std::shared_ptr<Model> model;
+  ASSERT_TRUE(Model::create(std::move(payload), device, 0, false, model).ok());
+  std::unique_ptr<Context> context;
+  ASSERT_TRUE(Context::create(model, {}, context).ok());
+  Values y(3);
+  for (int64_t trips : {4200, 4200}) {
+    Values x = loopOf(trips);
+    ASSERT_TRUE(context->bindInput(0, {Binding::Host, x.data(), kBytes}).ok());
+    ASSERT_TRUE(context->bindOutput(0, {Binding::Host, y.data(), kBytes}).ok());
+    ASSERT_TRUE(context->enqueue().ok());
+    ASSERT_TRUE(context->synchronize().ok());
+    EXPECT_EQ(y, loopGives(trips, true)) << trips << " trips";
+    EXPECT_LE(context->memoryUse().graphs, 4096u);
+  }
+}
+
 TEST_P(SegmentsOnCuda, AMissingWaitIsFound) {
   Program loop(GetParam(), whileModel()), branch(GetParam(), ifModel()),
       sizes(GetParam(), sizeModel());
