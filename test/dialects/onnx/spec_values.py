@@ -68,6 +68,7 @@ VALID_EXCEPTIONS = {
 
 # What neither is compared nor refused: rounding, or the machine's own functions, decide the result.
 ILL_CONDITIONED = {
+    r"Attention-\d+-scale-inf": "a query whose every score is -inf is taken for one that sees no key",
     r"LRN-\d+-alpha-inf": "infinity times zero, or over infinity: which depends on the order",
     r"RMSNormalization-\d+-epsilon--1\.0": "the mean of the squares is nearly one: their difference is rounding",
 }
