@@ -17,7 +17,7 @@ std::string optionHint(llvm::StringRef name);
 /// empty where there is none.
 llvm::StringRef choiceHint(llvm::StringRef value, llvm::ArrayRef<llvm::StringRef> choices);
 
-/// Whether an option's name is another one with a mistake: a letter, or two swapped, in short names, two in long ones.
+/// Returns true if a name is a known option's with a mistake: one letter, or two swapped, in short names, two in long ones.
 bool isMisspelt(llvm::StringRef name, llvm::StringRef known);
 
 /// For a file that is no ONNX model, by its name, or by what it is where cameoc has written it: how a model is made of it.

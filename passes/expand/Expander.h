@@ -86,6 +86,10 @@ public:
   mlir::Value squeeze(mlir::Value value, int64_t axis) {
     return emit("Squeeze", {value, ints({axis})});
   }
+  /// A size of a value, as a number without a dimension.
+  mlir::Value sizeOf(mlir::Value value, int64_t axis) {
+    return emit("Gather", {emit("Shape", {value}), table({}, llvm::ArrayRef<int64_t>{axis})});
+  }
   mlir::Value unsqueeze(mlir::Value value, llvm::ArrayRef<int64_t> axes) {
     return emit("Unsqueeze", {value, ints(axes)});
   }

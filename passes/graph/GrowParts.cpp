@@ -24,13 +24,6 @@ namespace cameo {
 /// The trips of the first Loop inside.
 static constexpr int64_t kFirstParts = 32;
 
-/// A size of a value, as a number without a dimension.
-static Value sizeAt(Expander &expander, Value value, int64_t axis) {
-  return expander.emit("Gather",
-                       {expander.emit("Shape", {value}), expander.table({}, ArrayRef{axis})},
-                       {expander.with("axis", 0)});
-}
-
 /// A part in no trip: nothing, in the sizes that the call of the body has found.
 static Value nothingCollected(Expander &expander, RankedTensorType type, ValueRange values,
                               ArrayRef<int64_t> origins) {
@@ -38,7 +31,7 @@ static Value nothingCollected(Expander &expander, RankedTensorType type, ValueRa
   for (auto [dim, size] : llvm::enumerate(type.getShape().drop_front())) {
     ArrayRef<int64_t> origin = origins.slice(2 * (dim + 1), 2);
     sizes.push_back(ShapedType::isDynamic(size)
-                        ? expander.reshape(sizeAt(expander, values[origin[0]], origin[1]), {1})
+                        ? expander.reshape(expander.sizeOf(values[origin[0]], origin[1]), {1})
                         : expander.ints({size}));
   }
   Type element = type.getElementType();
@@ -69,7 +62,7 @@ Operation *ControlFlow::growParts(const LoopCall &call) {
   unsigned carried = call.carried;
   auto values = ArrayRef(call.values);
 
-  // In front of both: whether there is a trip at all, and nothing collected.
+  // The first condition counts the trips, too, and what is collected begins as nothing.
   Expander around(loop, walk.shapes, none);
   bool isCounted = call.count && known(call.count) != std::numeric_limits<int64_t>::max();
   Value most = isCounted ? around.reshape(call.count, {}) : Value();
@@ -96,7 +89,7 @@ Operation *ControlFlow::growParts(const LoopCall &call) {
   auto outside = cast<onnx::LoopOp>(b.create(state));
   outside->setAttr(kInChunksAttr, loop->getAttr(kUnexpandedAttr));
 
-  // The body of the Loop around: the arguments that it has, and the Loop inside.
+  // The body of the Loop around has the same arguments, the parts so far, and the Loop inside.
   outer.addArgument(number, location);
   outer.addArgument(flag, location);
   Block &body = loop->getRegion(0).front();
@@ -108,7 +101,7 @@ Operation *ControlFlow::growParts(const LoopCall &call) {
   b.setInsertionPointToStart(&outer);
   auto end = b.create<onnx::YieldOp>(location, TypeRange(), ValueRange());
   Expander before(end, walk.shapes, none);
-  Value done = sizeAt(before, collected.front(), 0);
+  Value done = before.sizeOf(collected.front(), 0);
   Value chunk = before.emit("Max", {done, before.table({}, ArrayRef{kFirstParts})});
   chunk = before.emit("Min", {chunk, before.table({}, ArrayRef{onnx::kMostParts})});
   if (most)
@@ -123,7 +116,7 @@ Operation *ControlFlow::growParts(const LoopCall &call) {
       kInChunksAttr,
       b.getStringAttr("its parts are collected in chunks, since a condition may end it early"));
 
-  // The body of the Loop inside: the number of the trip, and whether there is another one.
+  // The body of the Loop inside counts trips from those before it, and carries whether there is another one.
   Block &inner = inside->getRegion(0).front();
   inner.insertArgument(2 + carried, flag, location);
   if (BlockArgument trip = inner.getArgument(0); !trip.use_empty()) {
@@ -135,15 +128,15 @@ Operation *ControlFlow::growParts(const LoopCall &call) {
   Expander ending(yield, walk.shapes, none);
   yield->insertOperands(1 + carried, ending.reshape(yield->getOperand(0), {}));
 
-  // What the Loop around goes on with.
+  // The Loop around yields whether it goes on, what is carried, and all parts so far.
   Expander behind(end, walk.shapes, none);
   Value goesOn = inside->getResult(carried);
   SmallVector<Value> yielded(inside->getResults().take_front(carried));
   for (auto [part, all] : llvm::zip(call.parts, collected))
     yielded.push_back(behind.concat({all, inside->getResult(part.result + 1)}, 0));
   if (most)
-    goesOn = behind.emit(
-        "And", {goesOn, behind.emit("Less", {sizeAt(behind, yielded[carried], 0), most})});
+    goesOn = behind.emit("And",
+                         {goesOn, behind.emit("Less", {behind.sizeOf(yielded[carried], 0), most})});
   yielded.insert(yielded.begin(), goesOn);
   end->setOperands(yielded);
 

@@ -201,12 +201,6 @@ std::pair<int64_t, int64_t> ControlFlow::origin(OpFoldResult size, ArrayRef<Form
   return {-1, -1};
 }
 
-/// A size of a value, as a number of the graph.
-static Value sizeOf(Expander &expander, Value value, int64_t axis) {
-  return expander.emit(
-      "Gather", {expander.emit("Shape", {value}), expander.table({}, ArrayRef<int64_t>{axis})});
-}
-
 //===-- If ------------------------------------------------------------------------------------===//
 
 Operation *ControlFlow::callBranches(onnx::IfOp op, const Twine &otherwise) {
@@ -376,7 +370,7 @@ void ControlFlow::mapArguments(const LoopCall &call, IRMapping &map) {
     auto directions = scan.getScanInputDirections();
     Value scanned = callee.getArgument(1 + number), at = trip;
     if (directions && (*directions)[i])
-      at = expander.emit("Sub", {expander.emit("Sub", {sizeOf(expander, scanned, axis),
+      at = expander.emit("Sub", {expander.emit("Sub", {expander.sizeOf(scanned, axis),
                                                        expander.table({}, ArrayRef<int64_t>{1})}),
                                  trip});
     Value entry = expander.emit("Gather", {scanned, at}, {expander.with("axis", axis)});
@@ -561,7 +555,7 @@ Operation *ControlFlow::callLoop(Operation *op) {
     Expander expander(op, walk.shapes, none);
     RankedTensorType scanned = call.formals[1 + call.carried].type;
     int64_t axis = axisIn(cast<onnx::ScanOp>(op).getScanInputAxes(), 0, scanned.getRank());
-    operands[0] = sizeOf(expander, call.values[call.carried], axis);
+    operands[0] = expander.sizeOf(call.values[call.carried], axis);
   }
   llvm::append_range(operands, call.values);
   SmallVector<NamedAttribute> attributes{

@@ -32,8 +32,7 @@ static Value readStacked(Expander &expander, Value stacked, int64_t rank) {
     return expander.emit("Gather", {stacked, expander.reshape(op->getOperand(1), {})},
                          {expander.with("axis", 0)});
   if (isa<onnx::SequenceLengthOp>(op))
-    return expander.emit(
-        "Gather", {expander.emit("Shape", {stacked}), expander.table({}, ArrayRef<int64_t>{0})});
+    return expander.sizeOf(stacked, 0);
   bool isNew = expander.integer("new_axis", 0) != 0;
   int64_t places = isNew ? rank : rank - 1;
   int64_t given = expander.integer("axis", 0), axis = given < 0 ? given + places : given;

@@ -287,7 +287,7 @@ void AttentionSteps::lower() {
   Lowered scores = product.build(l, at("product"), query, key);
   scores = scaled(op, l, at("scores"), scores, "scores");
   show(0, scores);
-  // Before the mask, whose infinities would become finite.
+  // The cap comes before the mask, whose infinities it would make finite.
   if (float cap = onnx::floatAttribute(op, "softcap", 0); cap > 0)
     scores = mapped(l, op->getLoc(), scores, [&](ScalarMath &m, ValueRange x) {
       return m.mul(m.tanh(m.div(x[0], m.c(cap))), m.c(cap));
@@ -295,7 +295,7 @@ void AttentionSteps::lower() {
   show(1, scores);
   Value unmasked = scores.tensor;
   scores = masked(op, l, at("mask"), scores, shape);
-  // Operators of the model make NaN of such a query.
+  // A query that sees no key gives 0; the model's own operators would make NaN of it.
   bool mayHideAll = isOwn && scores.tensor != unmasked;
   show(2, scores);
   if (isRounded || !onnx::keepsScores(op))

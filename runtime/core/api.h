@@ -13,7 +13,7 @@
 
 struct cameo_device {
   std::shared_ptr<cameo::runtime::Device> device;
-  // What cameo_device_allocate has made and nobody has released.
+  // Memory that cameo_device_allocate has given and nobody has released.
   std::mutex mutex;
   std::unordered_map<void *, cameo_memory> allocated;
   bool checked = false; // the simulator's checks are on

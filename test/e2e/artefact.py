@@ -30,7 +30,7 @@ class Artefact:
         self.path = suite.work / case
         onnx.save(made, source)
         self.outputs = [output.name for output in made.graph.output]
-        self.checks = ["--sim-checks=all"] if "--sim-checks-only" in flags else []
+        self.checks = ["--sim-checks=all"] if any(flag.startswith("--sim-checks") for flag in flags) else []
         self.step = harness.run([suite.tool("cameoc"), source, "-o", self.path, f"--target={target}", "-j1",
                                  *flags], seconds)
 
