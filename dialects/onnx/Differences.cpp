@@ -129,6 +129,14 @@ bool hasMoreThanGates(Operation *op) {
          isSet(op, "input_forget") || has(op, "direction", "reverse") ||
          has(op, "direction", "bidirectional");
 }
+/// As far as is known, a scalar `split` of 1.
+bool splitsOnes(Operation *op) {
+  auto keeps = op->getAttrOfType<IntegerAttr>("keepdims");
+  auto split = dyn_cast<RankedTensorType>(op->getOperand(1).getType());
+  std::optional<SmallVector<int64_t>> size = constantInts(op->getOperand(1));
+  return keeps && keeps.getInt() == 0 && split && split.getRank() == 0 &&
+         (!size || size->front() == 1);
+}
 bool showsScores(Operation *op) {
   return isSet(op, "qk_matmul_output_mode") && !op->getResult(3).use_empty();
 }
@@ -188,6 +196,8 @@ constexpr Difference differences[] = {
     {of<ReduceL2Op, ReduceLogSumOp, ReduceLogSumExpOp, ReduceMeanOp>, isWhole,
      "integers are reduced as floating-point numbers and the result is cut", kText},
     {of<QuantizeLinearOp>, isHalf, "quotients are not rounded to 16 bits", kText},
+    {of<SplitToSequenceOp>, splitsOnes, "parts of one entry lose the axis with keepdims 0",
+     "; ONNX Runtime is followed, as torch writes unbind"},
     {of<DynamicQuantizeLinearOp>, always, "the scale of nothing but zeros is 1", kText},
     {of<PowOp>, isWhole, "a negative power is cut to a whole number", kText},
     {of<ResizeOp>, halfPixel, "one element is taken from coordinate 0", kText},
@@ -209,7 +219,7 @@ constexpr Difference differences[] = {
      "coordinates far away and infinite ones are outside, NaN is in front of the first element",
      kOpen},
     {of<GridSampleOp>, interpolatesWhole, "integers are interpolated as floats and cut", kOpen},
-    {of<GatherOp, GatherElementsOp, GatherNDOp>, givenAtRunTime,
+    {of<GatherOp, GatherElementsOp, GatherNDOp, SequenceAtOp>, givenAtRunTime,
      "indices out of range are moved into it, not reported", kOpen},
     {of<ScatterElementsOp, ScatterNDOp, MaxUnpoolOp>, givenAtRunTime,
      "indices out of range are moved into it, not reported", kOpen},
@@ -227,12 +237,12 @@ constexpr Difference differences[] = {
 } // namespace
 
 void remarkDifferences(ModuleOp module) {
-  for (auto function : module.getOps<func::FuncOp>())
-    for (Operation &op : function.getOps())
-      for (const Difference &row : differences)
-        if (row.isOf(&op) && row.applies(&op))
-          emitRemark(op.getLoc()) << op.getName().stripDialect() << ": " << row.text << row.followed
-                                  << " (docs/onnx.md)";
+  module.walk([](Operation *op) {
+    for (const Difference &row : differences)
+      if (row.isOf(op) && row.applies(op))
+        emitRemark(op->getLoc()) << op->getName().stripDialect() << ": " << row.text << row.followed
+                                 << " (docs/onnx.md)";
+  });
 }
 
 } // namespace cameo::onnx

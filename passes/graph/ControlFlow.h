@@ -163,6 +163,8 @@ private:
   mlir::Operation *foldInsert(mlir::Operation *op);
   mlir::Operation *foldErase(mlir::Operation *op);
   mlir::Operation *foldAt(mlir::Operation *op);
+  bool haveOneShape(const List &list);
+  mlir::Operation *gatherAt(mlir::Operation *op, List list);
   mlir::Operation *foldLength(mlir::Operation *op);
   mlir::Operation *foldSplit(mlir::Operation *op);
   mlir::Operation *foldConcat(mlir::Operation *op);

@@ -97,11 +97,33 @@ Operation *ControlFlow::foldAt(Operation *op) {
   const List *list = listOf(op->getOperand(0));
   if (!list)
     return keep(op, "");
+  if (!list->empty() && !known(op->getOperand(1)) && haveOneShape(*list))
+    return gatherAt(op, *list);
   auto size = static_cast<int64_t>(list->size());
   std::optional<int64_t> at = position(op, 1, -size, size - 1, size - 1);
   if (!at)
     return op;
   return replace(op, (*list)[*at], op->getPrevNode());
+}
+
+bool ControlFlow::haveOneShape(const List &list) {
+  std::optional<onnx::Sizes> first = walk.shapes.find(list.front());
+  return first && llvm::all_of(llvm::drop_begin(list), [&](Value value) {
+           std::optional<onnx::Sizes> sizes = walk.shapes.find(value);
+           return sizes && *sizes == *first;
+         });
+}
+
+/// The tensor at a position that only a run knows.
+Operation *ControlFlow::gatherAt(Operation *op, List list) {
+  Operation *before = op->getPrevNode();
+  Expander expander(op, walk.shapes, none);
+  for (Value &value : list)
+    value = expander.unsqueeze(value, 0);
+  Value at = expander.reshape(op->getOperand(1), {});
+  return replace(
+      op, expander.emit("Gather", {expander.concat(list, 0), at}, {expander.with("axis", 0)}),
+      before);
 }
 
 Operation *ControlFlow::foldLength(Operation *op) {
@@ -193,7 +215,7 @@ Operation *ControlFlow::foldSplit(Operation *op) {
   if (parts.size() > 1 || !size || parts.front() != *size)
     made = expander.emitAll("Split", {op->getOperand(0), expander.ints(parts)},
                             {expander.with("axis", axis)}, parts.size());
-  if (!hasSplit && !expander.integer("keepdims", 1))
+  if (isSingle && !expander.integer("keepdims", 1))
     for (Value &part : made)
       part = expander.squeeze(part, axis);
   // Its list is known once the parts are visited.

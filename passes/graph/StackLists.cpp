@@ -96,7 +96,7 @@ Operation *ControlFlow::stackSplit(Operation *op, int64_t axis, int64_t rank) {
     order.insert(order.begin(), axis);
     stacked = expander.transpose(stacked, order);
   }
-  bool keepsAxis = expander.has(1) || expander.integer("keepdims", 1);
+  bool keepsAxis = expander.integer("keepdims", 1) != 0;
   if (keepsAxis)
     stacked = expander.unsqueeze(stacked, {1 + axis});
   if (stacked == op->getOperand(0))

@@ -38,6 +38,7 @@ class Difference:
     opset: int = 22
     outputs: int = 1
     given: int = 0
+    joined: bool = False  # its result is a sequence, of which one tensor is made
 
     def model(self):
         names, values, weights = [], [], []
@@ -51,9 +52,12 @@ class Difference:
                 values.append(helper.make_tensor_value_info(
                     names[-1], helper.np_dtype_to_tensor_dtype(array.dtype), array.shape))
         results = [f"y{number}" for number in range(self.outputs)]
-        node = helper.make_node(self.operator, names, results, name="it", **self.attributes)
+        nodes = [helper.make_node(self.operator, names, results, name="it", **self.attributes)]
+        if self.joined:
+            nodes[0].output[0] = "sequence"
+            nodes.append(helper.make_node("ConcatFromSequence", ["sequence"], results, axis=0))
         model = helper.make_model(helper.make_graph(
-            [node], "difference", values, [helper.make_empty_tensor_value_info(r) for r in results],
+            nodes, "difference", values, [helper.make_empty_tensor_value_info(r) for r in results],
             weights), opset_imports=[helper.make_opsetid("", self.opset)])
         model.ir_version = 10
         return model
@@ -204,6 +208,8 @@ def cases():
     yield Difference("QuantizeLinear of float16", "QuantizeLinear",
                      [(numpy.arange(6000) / 64).astype(numpy.float16),
                       numpy.array(0.37, numpy.float16), numpy.array(0, numpy.uint8)], "onnxruntime")
+    yield Difference("SplitToSequence, a scalar `split` of 1 with `keepdims` 0", "SplitToSequence",
+                     [ramp(3, 2), numpy.array(1)], "onnxruntime", {"keepdims": 0}, joined=True)
     yield Difference("DynamicQuantizeLinear of nothing but zeros", "DynamicQuantizeLinear",
                      [numpy.zeros(3, F32)], "onnxruntime", outputs=3)
     yield Difference("Pow of an integer to a negative power", "Pow",
@@ -250,7 +256,7 @@ def cases():
     yield Difference("MaxPool, GlobalMaxPool of NaN", "GlobalMaxPool",
                      [floats(1, NAN, 2, shape=[1, 1, 3])], [floats(NAN, shape=[1, 1, 1])])
     yield from sampling_cases()
-    yield Difference("Gather, GatherElements, GatherND out of range at run time", "GatherElements",
+    yield Difference("Gather, GatherElements, GatherND, SequenceAt out of range at run time", "GatherElements",
                      [floats(1, 2, 3, 4), ints(4, -5)], [floats(4, 1)], fixed=False)
     yield Difference("ScatterElements, ScatterND, MaxUnpool out of range at run time", "ScatterElements",
                      [floats(1, 2, 3), ints(3, -4), floats(5, 6)], [floats(6, 2, 5)], fixed=False)

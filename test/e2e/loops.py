@@ -233,14 +233,19 @@ def sequences():
         yield f"erase-{position}", model([*inserted, node("SequenceErase", ["m", position], "k"), join("k")])
         if position:
             yield f"at-{position}", model([*inserted, node("SequenceAt", ["m", position], "y")])
+    for place in ("first", "last"):
+        made = [node("ArgMax", ["x"], "found", axis=1, keepdims=0), node("Gather", ["found", "n0"], "at"),
+                node("Sub", ["at", "n2"], "back"), *list_of("h", "row2", "x")]
+        yield f"at-found-{place}", model([*made, node("SequenceAt", ["l", {"first": "at", "last": "back"}[place]], "y")],
+                                         weights={"row2": X - 1})
     yield "length", model([*list_of(), node("SequenceLength", ["l"], "y")], [("y", INT64)])
     yield "position-of-a-shape", model([*SIZE, *list_of("row", "h"), node("SequenceAt", ["l", "size"], "y")])
     yield "empty", model([node("SequenceEmpty", [], "l"), node("SequenceInsert", ["l", "x"], "m"), join("m")])
-    for split, array in (("one", None), ("scalar", numpy.array(2)), ("whole", numpy.array(3)),
+    for split, array in (("one", None), ("ones", numpy.array(1)), ("scalar", numpy.array(2)), ("whole", numpy.array(3)),
                          ("list", numpy.array([1, 2]))):
         weights = {} if array is None else {"parts": array}
         inputs = ["x"] if array is None else ["x", "parts"]
-        for keep in (0, 1):
+        for keep in (0, 1) if split != "scalar" else (1,):
             made = [node("SplitToSequence", inputs, "l", axis=1, keepdims=keep), node("SequenceLength", ["l"], "n"),
                     node("SequenceAt", ["l", "m1"], "y")]
             yield f"split-{split}-{keep}", model(made, ["y", ("n", INT64)], weights=weights)
@@ -317,6 +322,8 @@ def left_to_runs():
             [node("SplitToSequence", ["x"], "l", axis=0, keepdims=keep), node("SequenceLength", ["l"], "n"),
              loop("n", "", [start], ["y"], reads)], ["y", ("n", INT64)], ("N", 3),
             {"two": numpy.full(1, 2, numpy.float32), "first": X[0]})
+    yield "list-unbound", model([node("SplitToSequence", ["x", "n1"], "l", axis=1, keepdims=0),
+                                 join("l", axis=0), node("SequenceAt", ["l", "n1"], "z")], ["y", "z"], (2, "N"))
     yield "list-of-columns", model([node("SplitToSequence", ["x", "n1"], "l", axis=1), join("l", axis=0),
                                     node("SequenceAt", ["l", "n1"], "z")], ["y", "z"], (2, "N"))
     yield "open-scan", model([scan(["start", "x"], ["y", "z"], sums_of_entries())], ["y", "z"], ("N", 3), START)

@@ -84,7 +84,7 @@ func.func @Bodies(%x: tensor<2x3xf32> {onnx.name = "x"}, %n: tensor<i64>, %k: te
 // -----
 
 // CHECK-LABEL: func @Positions
-// CHECK: onnx.SequenceConstruct(%arg0, %arg0) {onnx.unexpanded = ""}
+// CHECK: onnx.SequenceConstruct(%arg0, %arg2) {onnx.unexpanded = ""}
 // CHECK: onnx.SequenceAt({{.*}}onnx.unexpanded = "input 'position' is 2; the sequence allows -2 to 1"
 // CHECK: onnx.SequenceInsert({{.*}}onnx.unexpanded = "input 'position' is -3; the sequence allows -2 to 2"
 // CHECK: onnx.SequenceAt({{.*}}onnx.unexpanded = "input 'position' depends on sizes or numbers that only a run knows
@@ -96,7 +96,7 @@ func.func @Positions(%x: tensor<3xf32>, %n: tensor<i64>, %y: tensor<?xf32> {onnx
   %none = onnx.None() : () -> none
   %two = onnx.Constant() {value = dense<2> : tensor<i64>} : () -> tensor<i64>
   %minus = onnx.Constant() {value = dense<-3> : tensor<i64>} : () -> tensor<i64>
-  %0 = onnx.SequenceConstruct(%x, %x) : (tensor<3xf32>, tensor<3xf32>) -> !onnx.seq<tensor<*xf32>>
+  %0 = onnx.SequenceConstruct(%x, %y) : (tensor<3xf32>, tensor<?xf32>) -> !onnx.seq<tensor<*xf32>>
   %1 = onnx.SequenceAt(%0, %two) : (!onnx.seq<tensor<*xf32>>, tensor<i64>) -> tensor<*xf32>
   %2 = onnx.SequenceInsert(%0, %x, %minus) : (!onnx.seq<tensor<*xf32>>, tensor<3xf32>, tensor<i64>) -> !onnx.seq<tensor<*xf32>>
   %3 = onnx.SequenceAt(%0, %n) : (!onnx.seq<tensor<*xf32>>, tensor<i64>) -> tensor<*xf32>

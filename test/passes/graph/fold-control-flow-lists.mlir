@@ -162,3 +162,27 @@ func.func @Entries(%x: tensor<2x?xf32> {onnx.dims = [2, "N"]}, %n: tensor<i64>) 
   %1 = onnx.SequenceAt(%0, %n) : (!onnx.seq<tensor<*xf32>>, tensor<i64>) -> tensor<*xf32>
   return %1 : tensor<*xf32>
 }
+
+// -----
+
+// A position that only a run knows, of tensors of one shape.
+// CHECK-LABEL: func @Position
+// CHECK: %[[L:.*]] = onnx.Concat(%{{.*}}, %{{.*}}) {{.*}}: (tensor<1x3xf32>, tensor<1x3xf32>) -> tensor<2x3xf32>
+// CHECK: onnx.Gather(%[[L]], %{{.*}}) {axis = 0 : i64{{.*}}} : (tensor<2x3xf32>, tensor<i64>) -> tensor<3xf32>
+func.func @Position(%x: tensor<3xf32>, %y: tensor<3xf32>, %n: tensor<i64>) -> tensor<*xf32> {
+  %0 = onnx.SequenceConstruct(%x, %y) : (tensor<3xf32>, tensor<3xf32>) -> !onnx.seq<tensor<*xf32>>
+  %1 = onnx.SequenceAt(%0, %n) : (!onnx.seq<tensor<*xf32>>, tensor<i64>) -> tensor<*xf32>
+  return %1 : tensor<*xf32>
+}
+
+// -----
+
+// Entries without their axis, as torch writes unbind.
+// CHECK-LABEL: func @Unbound
+// CHECK: onnx.Gather(%{{.*}}, %{{.*}}) {axis = 0 : i64{{.*}}} : (tensor<?x2xf32>, tensor<i64>) -> tensor<2xf32>
+func.func @Unbound(%x: tensor<?x2xf32> {onnx.dims = ["N", 2]}, %n: tensor<i64>) -> tensor<*xf32> {
+  %one = onnx.Constant() {value = dense<1> : tensor<i64>} : () -> tensor<i64>
+  %0 = onnx.SplitToSequence(%x, %one) {axis = 0 : i64, keepdims = 0 : i64} : (tensor<?x2xf32>, tensor<i64>) -> !onnx.seq<tensor<*xf32>>
+  %1 = onnx.SequenceAt(%0, %n) : (!onnx.seq<tensor<*xf32>>, tensor<i64>) -> tensor<*xf32>
+  return %1 : tensor<*xf32>
+}
