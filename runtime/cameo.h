@@ -361,7 +361,8 @@ CAMEO_API void cameo_context_destroy(cameo_context *context);
 /* The context's last failure, "" if none; it lives until the context's next failure. */
 CAMEO_API const char *cameo_context_error(const cameo_context *context);
 
-/* Shapes. Inputs whose sizes are all fixed need no call. Sizes named alike must be equal. */
+/* Shapes. Inputs whose sizes are all fixed need no call. Sizes named alike must be equal. -1 leaves a size of a state
+ * open again, as it is at first: it follows from other inputs, or is 0 along the dimension that grows. */
 CAMEO_API cameo_status cameo_context_set_input_shape(cameo_context *context, uint32_t input,
                                                      uint32_t rank, const int64_t *dims);
 /* Sets every size of that name, e.g. "batch". Inputs all of whose sizes are then known have a
@@ -422,7 +423,8 @@ CAMEO_API cameo_status cameo_context_output_memory(cameo_context *context, uint3
 CAMEO_API cameo_status cameo_context_set_state(cameo_context *context, uint32_t input,
                                                uint32_t output);
 /* Room for `capacity` elements along the dimension along which a state grows in place. Without it the room is
- * made as it is needed, by half as much again, and each time the value is copied. Since version 7. */
+ * made as it is needed, by half as much again, and each time the value is copied. Memory is taken by the next run,
+ * which fails where there is none. Since version 7. */
 CAMEO_API cameo_status cameo_context_reserve_state(cameo_context *context, uint32_t input,
                                                    uint64_t capacity);
 /* Copies what the next run begins with to host memory, of as many bytes as the input's shape needs, and waits.

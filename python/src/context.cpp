@@ -147,6 +147,8 @@ void Context::bindInput(uint32_t index, nb::handle given) {
   checkDevice(array, what);
   setShape(index, array.shape());
   Bound &bound = boundInputs[index];
+  if (bound.isState)
+    firstValues.push_back(index);
   cameo_memory memory = array.memory();
   void *data = array.data();
   bool isStaged = needsStaging(array, what);
@@ -286,8 +288,31 @@ nb::object Context::takeOutput(uint32_t index, nb::handle given, nb::object make
   return result;
 }
 
+// A call that has failed may have taken the values of some states, and not those of others: all begin anew, without.
+void Context::withdrawFirstValues() {
+  for (uint32_t i : firstValues) {
+    shapes[i] = inputs[i].dims; // -1 where they are open
+    cameo_context_set_input_shape(handle.get(), i, uint32_t(shapes[i].size()), shapes[i].data());
+    cameo_context_bind_input(handle.get(), i, &kNothing);
+    boundInputs[i].array.reset();
+  }
+  if (!firstValues.empty())
+    cameo_context_reset_states(handle.get());
+}
+
 nb::list Context::run(nb::list given, nb::list wanted, nb::object make, bool onDevice,
                       uint64_t stream, bool isAsynchronous) {
+  firstValues.clear();
+  try {
+    return runOnce(given, wanted, make, onDevice, stream, isAsynchronous);
+  } catch (...) {
+    withdrawFirstValues();
+    throw;
+  }
+}
+
+nb::list Context::runOnce(nb::list given, nb::list wanted, nb::object make, bool onDevice,
+                          uint64_t stream, bool isAsynchronous) {
   check(cameo_context_set_stream(handle.get(), reinterpret_cast<void *>(stream)));
   bindInputs(given);
   std::vector<nb::object> results = bindOutputs(wanted, make, onDevice);

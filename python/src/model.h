@@ -114,6 +114,9 @@ private:
     bool isState = false;     // of an output: the model's own, which nobody asks for
   };
 
+  nanobind::list runOnce(nanobind::list inputs, nanobind::list outputs, nanobind::object make,
+                         bool onDevice, uint64_t stream, bool isAsynchronous);
+  void withdrawFirstValues();
   cameo_status showTap(const cameo_tap &tap);
   void check(cameo_status status);
   void bindInputs(nanobind::list inputs);
@@ -143,6 +146,7 @@ private:
   std::vector<Tensor> inputs, outputs;
   std::vector<Bound> boundInputs, boundOutputs;
   std::vector<std::vector<int64_t>> shapes; // of inputs, as they were set last
+  std::vector<uint32_t> firstValues;        // states that the call under way has bound
   nanobind::object tapCallback;
   std::optional<nanobind::python_error> raised; // by that callback
   struct Destroy {

@@ -118,17 +118,24 @@ void Context::invalidate() {
 Status Context::setInputShape(uint32_t index, const Shape &shape) {
   if (index >= inputs.size())
     return badIndex("input", index, inputs.size());
-  CAMEO_RETURN_IF_ERROR(checkShape(plan().inputs()[index], shape));
   InputState &input = inputs[index];
   if (input.state != PlanTensor::kNone)
     advanceStates();
-  if (!input.shaped || input.shape != shape) {
+  // Sizes that are left open are those of a state.
+  const PlanTensor &tensor = plan().inputs()[index];
+  bool isShaped =
+      input.state == PlanTensor::kNone || std::find(shape.begin(), shape.end(), -1) == shape.end();
+  Shape closed = shape;
+  if (!isShaped)
+    std::replace(closed.begin(), closed.end(), int64_t(-1), int64_t(0));
+  CAMEO_RETURN_IF_ERROR(checkShape(tensor, closed));
+  if (!isShaped || !input.shaped || input.shape != shape) {
     invalidate();
     input.stateIsSet = false;
     input.first = shape;
   }
   input.shape = shape;
-  input.shaped = true;
+  input.shaped = isShaped;
   return {};
 }
 
@@ -190,8 +197,11 @@ Status Context::inputShape(uint32_t index, Shape &shape) const {
   if (index >= inputs.size())
     return badIndex("input", index, inputs.size());
   if (!inputs[index].shaped)
-    return failure(Code::InvalidArgument, "input '%s' has no shape yet; the model takes %s",
-                   inputName(index), formatType(plan().inputs()[index]).c_str());
+    return failure(Code::InvalidArgument, "input '%s' has no shape yet%s; the model takes %s",
+                   inputName(index),
+                   inputs[index].state == PlanTensor::kNone ? ""
+                                                            : ", a state without a first value",
+                   formatType(plan().inputs()[index]).c_str());
   shape = nextShape(index);
   return {};
 }

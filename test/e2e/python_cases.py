@@ -564,6 +564,29 @@ def declared_states():
 
 
 @case("compile")
+def first_values_that_fail():
+    """Those of a call that fails are taken back, and states begin anew."""
+    model = make([("Concat", ["keys", "x"], ["more_keys"], {"axis": 0}), ("Concat", ["values", "x"], ["more_values"], {"axis": 0}),
+                  ("Add", ["more_keys", "more_values"], ["y"], {})],
+                 [("x", TensorProto.FLOAT, ("T", 3)), ("keys", TensorProto.FLOAT, ("K", 3)), ("values", TensorProto.FLOAT, ("V", 3))],
+                 [(name, TensorProto.FLOAT, None) for name in ("y", "more_keys", "more_values")])
+    decoder = compiled(model, states={"keys": "more_keys", "values": "more_values"}).context()
+    row = numpy.ones((1, 3), F32)
+    for steps in (1, 2):
+        expect_equal(decoder(row), numpy.full((steps, 3), 2, F32))
+    # Of a wrong type or rank, they change nothing.
+    expect_error(TypeError, "'keys'", lambda: decoder.run({"x": row, "keys": numpy.zeros((2, 3))}))
+    expect_error(cameo.InvalidArgumentError, "'keys'", lambda: decoder.run({"x": row, "keys": row[0]}))
+    expect_equal(decoder(row), numpy.full((3, 3), 2, F32))
+    expect_error(cameo.OutOfRangeError, "sizes 10 and 4", lambda: decoder.run({"x": row, "keys": numpy.zeros((9, 3), F32)}))
+    for steps in (1, 2):
+        expect_equal(decoder(row), numpy.full((steps, 3), 2, F32))
+    seven = numpy.full((7, 3), 7, F32)
+    made = decoder.run({"x": row, "keys": seven, "values": seven})
+    expect_equal(made["y"], numpy.concatenate([2 * seven, 2 * row]))
+
+
+@case("compile")
 def weights_that_differ_at_their_end():
     """Equal weights are stored once; these are equal but for the last number of the second, and the first of the third."""
     model = make([("Mul", ["x", "a"], ["u"], {}), ("Mul", ["x", "b"], ["v"], {}), ("Mul", ["x", "c"], ["w"], {})],

@@ -174,6 +174,35 @@ TEST_P(States, BoundMemory) {
   EXPECT_EQ(read(program), flat(expected));
 }
 
+// A shape that was set is taken back: the state begins with nothing.
+TEST_P(States, OpenAgain) {
+  for (bool inPlace : {true, false}) {
+    Program program(GetParam(), appending(inPlace));
+    int64_t set[] = {2, 3}, open[] = {-1, -1}, mixed[] = {2, -1}, wrong[] = {2, -2};
+    ASSERT_EQ(cameo_context_set_input_shape(program.context, 1, 2, set), CAMEO_STATUS_OK);
+    expected = Rows(2, Values(3));
+    ASSERT_EQ(append(program, 2), CAMEO_STATUS_OK) << program.error();
+    EXPECT_EQ(read(program), flat(expected));
+    // Sizes that the model fixes are given.
+    EXPECT_EQ(cameo_context_set_input_shape(program.context, 1, 2, open),
+              CAMEO_STATUS_INVALID_ARGUMENT);
+    EXPECT_EQ(cameo_context_set_input_shape(program.context, 1, 2, wrong),
+              CAMEO_STATUS_INVALID_ARGUMENT);
+    EXPECT_EQ(cameo_context_set_input_shape(program.context, 0, 2, mixed),
+              CAMEO_STATUS_INVALID_ARGUMENT);
+    ASSERT_EQ(cameo_context_set_input_shape(program.context, 1, 2, mixed), CAMEO_STATUS_OK);
+    for (bool isReset : {false, true}) {
+      expected = Rows(2);
+      if (isReset)
+        ASSERT_EQ(cameo_context_reset_states(program.context), CAMEO_STATUS_OK);
+      for (int64_t count : {1, 3}) {
+        ASSERT_EQ(append(program, count), CAMEO_STATUS_OK) << program.error();
+        EXPECT_EQ(read(program), flat(expected));
+      }
+    }
+  }
+}
+
 // Room that is asked for in advance is there from the beginning: the memory of a state is taken once.
 TEST_P(States, Reserved) {
   for (bool reserves : {true, false}) {
