@@ -122,6 +122,10 @@ private:
     llvm::SmallVector<int64_t> sizes = {};
   };
 
+  /// True if a size is not known when the model is compiled.
+  static bool isOpen(const onnx::Sizes &sizes);
+  /// Has the operand be a scalar, the one element of what it was; gives what is to be visited next.
+  mlir::Operation *readScalar(mlir::Operation *op, unsigned operand);
   mlir::Operation *callBranches(onnx::IfOp op, const llvm::Twine &otherwise);
   mlir::Operation *callLoop(mlir::Operation *op);
   std::string describeLoop(LoopCall &call);

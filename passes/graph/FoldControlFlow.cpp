@@ -103,6 +103,8 @@ Operation *ControlFlow::foldIf(onnx::IfOp op) {
         return keep(
             op, "its condition has " + Twine(*elements) +
                     " elements along a dimension; nearest supported: a condition of one element");
+    if (isOpen(*sizes))
+      return readScalar(op, 0);
     return select(op);
   }
   Block &branch = (*condition ? op.getThenBranch() : op.getElseBranch()).front();

@@ -203,6 +203,63 @@ std::pair<int64_t, int64_t> ControlFlow::origin(OpFoldResult size, ArrayRef<Form
 
 //===-- If ------------------------------------------------------------------------------------===//
 
+static bool isScalar(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && type.getRank() == 0;
+}
+
+/// The one element of a value.
+static Value scalarOf(Value value, Operation *reader) {
+  if (isScalar(value))
+    return value;
+  OpBuilder b(reader);
+  auto none = RankedTensorType::get({0}, b.getI64Type());
+  Value sizes =
+      createConstant(b, value.getLoc(), DenseElementsAttr::get(none, ArrayRef<int64_t>()));
+  OperationState state(value.getLoc(), onnx::ReshapeOp::getOperationName(), {value, sizes},
+                       {RankedTensorType::get({}, onnx::elementType(value))});
+  return b.create(state)->getResult(0);
+}
+
+bool ControlFlow::isOpen(const onnx::Sizes &sizes) {
+  return llvm::any_of(sizes, [](OpFoldResult size) { return !getConstantIntValue(size); });
+}
+
+/// Takes back what scalarOf has made of a scalar, which could not be told from another value then.
+static void readScalarItself(Operation *reader, unsigned operand) {
+  auto reshape = reader->getOperand(operand).getDefiningOp<onnx::ReshapeOp>();
+  if (!reshape || !isScalar(reshape.getOperand(0)) || !isScalar(reshape.getResult()))
+    return;
+  Operation *sizes = reshape.getOperand(1).getDefiningOp();
+  reader->setOperand(operand, reshape.getOperand(0));
+  for (Operation *op : {reshape.getOperation(), sizes})
+    if (op && op->use_empty())
+      op->erase();
+}
+
+Operation *ControlFlow::readScalar(Operation *op, unsigned operand) {
+  Operation *before = op->getPrevNode();
+  op->setOperand(operand, scalarOf(op->getOperand(operand), op));
+  return behind(before, op->getBlock());
+}
+
+/// True if all that becomes of a value is that it decides on a branch or on another trip, for which it has one element.
+static bool isOnlyCondition(Value value) {
+  return llvm::all_of(value.getUses(), [](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (isa<onnx::IfOp>(user))
+      return true;
+    if (isa<onnx::LoopOp>(user))
+      return use.getOperandNumber() == 1;
+    if (isa<onnx::YieldOp>(user))
+      return isa<onnx::LoopOp>(user->getParentOp()) && use.getOperandNumber() == 0;
+    if (isa<onnx::ReshapeOp>(user))
+      return isScalar(user->getResult(0));
+    return isa<onnx::CastOp, onnx::IdentityOp, onnx::NotOp>(user) &&
+           isOnlyCondition(user->getResult(0));
+  });
+}
+
 Operation *ControlFlow::callBranches(onnx::IfOp op, const Twine &otherwise) {
   std::string why = otherwise.str(); // why it is not folded
   size_t before = made.size();
@@ -248,7 +305,15 @@ Operation *ControlFlow::callBranches(onnx::IfOp op, const Twine &otherwise) {
   SmallVector<Type> types;
   SmallVector<int64_t> known;
   for (unsigned i = 0; i < op->getNumResults(); ++i) {
-    const onnx::Sizes &taken = results[0][i], &other = results[1][i];
+    onnx::Sizes &taken = results[0][i], &other = results[1][i];
+    // What an exporter writes for `a and b` is a scalar in one branch, and a tensor of one element in the other.
+    if (taken.size() != other.size() && isOnlyCondition(op->getResult(i)))
+      for (auto [callee, sizes] : llvm::zip(callees, results))
+        if (!sizes[i].empty()) {
+          readScalar(callee.getBody().front().getTerminator(), i);
+          updateFunctionType(callee);
+          sizes[i].clear();
+        }
     if (taken.size() != other.size())
       return refuse("its branches make output " + Twine(i) + " of rank " + Twine(taken.size()) +
                     " and " + Twine(other.size()) +
@@ -387,7 +452,8 @@ void ControlFlow::returnParts(const LoopCall &call) {
   unsigned first = isa<onnx::LoopOp>(call.op) ? 1 : 0;
   SmallVector<Value> yielded(end->getOperands()), results;
   auto flag = RankedTensorType::get({}, IntegerType::get(end->getContext(), 1));
-  results.push_back(call.isUnconditional ? constantOf(end, 1, flag) : yielded.front());
+  results.push_back(call.isUnconditional ? constantOf(end, 1, flag)
+                                         : scalarOf(yielded.front(), end));
   for (unsigned i = 0; i < call.carried; ++i)
     results.push_back(yielded[first + i]);
   for (const Part &part : call.parts)
@@ -446,6 +512,7 @@ FailureOr<SmallVector<onnx::Sizes>> ControlFlow::outlineLoop(LoopCall &call, std
       return failure();
     }
     Operation *end = call.callee.getBody().front().getTerminator();
+    readScalarItself(end, 0);
     for (unsigned i = 0; i < call.carried && problem.empty(); ++i)
       problem = whyNotCarried(call.formals[1 + i], onnx::elementType(end->getOperand(1 + i)),
                               (*results)[1 + i]);
@@ -525,6 +592,9 @@ Operation *ControlFlow::callLoop(Operation *op) {
   if (auto loop = dyn_cast<onnx::LoopOp>(op))
     if (Operation *first = callStacked(loop))
       return first;
+  if (auto loop = dyn_cast<onnx::LoopOp>(op); loop && !onnx::isAbsent(loop.getCond()))
+    if (auto sizes = walk.shapes.find(loop.getCond()); sizes && isOpen(*sizes))
+      return readScalar(op, 1);
   size_t before = made.size();
   auto refuse = [&](StringRef more) {
     discardCallees(before);

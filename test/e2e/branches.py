@@ -150,8 +150,37 @@ def open_cases():
         other = (relu_or_neg()[0], branch("else", [node("Concat", ["x", "x"], "e", axis=0)], [("e", None)]))
         yield f"device-shapes-{word}", model("device_shapes", [*positive(())[0], choice("c", "y", *other)],
                                              positive(())[1], ("N", 3)), feed, ()
+        yield f"device-and-{word}", conjunction(1, "N", truth), X, ()
+        yield f"device-and-fixed-{word}", conjunction(1, 2, truth), X, ()
     nodes, weights = size_is(0, 2)
     yield "open-size", model("open_size", [*nodes, choice("c", "y", *relu_or_neg())], weights, ("N", 3)), X, ()
+
+
+def conjunction(count, rows, truth):
+    """`a and b` of torch: its branches are a comparison of `count` rows behind the greatest one, whose size only a run knows, and a
+    scalar."""
+    nodes = [node("ReduceSum", ["x", "along"], "sums", keepdims=0), node("ArgMin", ["sums"], "at", axis=0),
+             node("Add", ["at", "count"], "end"), node("Slice", ["sums", "at", "end"], "least_sum"),
+             node("Less", ["least_sum", "most"], "is_small")]
+    inner = branch("is_near", [node("Greater", ["least_sum", "least"], "t")], [("t", None)]), \
+        branch("is_far", [node("Identity", ["no"], "e")], [("e", None)])
+    for each in inner:
+        each.output[0].type.tensor_type.elem_type = TensorProto.BOOL
+    shapes = relu_or_neg()[0], branch("else", [node("Concat", ["x", "x"], "e2", axis=0)], [("e2", None)])
+    weights = {"along": numpy.array([1], I64), "count": numpy.array([count], I64), "most": numpy.array([1e9], numpy.float32),
+               "least": numpy.array([-1e9 if truth else 1e9], numpy.float32), "no": numpy.array(False)}
+    return model("conjunction", [*nodes, choice("is_small", "both", *inner), node("Cast", ["both"], "decides", to=TensorProto.BOOL),
+                                 choice("decides", "y", *shapes)], weights, (rows, 3))
+
+
+def check_count(suite):
+    """A condition that turns out to have two elements ends the run."""
+    made = conjunction(2, "N", True)
+    program = artefact.Artefact(suite, "condition-of-two", made)
+    step, _ = program.run({"x": numpy.concatenate([-10 + 0 * X, X])})
+    if step.code != 2 or "2 elements" not in step.output:
+        return suite.fail("condition-of-two", step.how(), step)
+    return suite.ok("condition-of-two")
 
 
 def refusals():
@@ -192,6 +221,8 @@ def main():
         for level in harness.LEVELS:
             if re.search(options.filter, name):
                 check(suite, f"{name}{level}", made, array, [*flags, level])
+    if re.search(options.filter, "condition-of-two"):
+        check_count(suite)
     for name, made, text in (*refusals(), ("unsupported-taken", unsupported_branch(False), "(TfIdfVectorizer, opset 17)")):
         if re.search(options.filter, name):
             artefact.check_refusal(suite, name, made, text)

@@ -178,3 +178,31 @@ func.func @main(%x: tensor<?xf32> {onnx.dims = ["N"], onnx.name = "x"}, %n: tens
   }) : (tensor<i64>, none, tensor<1x0xi64>) -> tensor<*xi64>
   return %0 : tensor<*xi64>
 }
+
+// -----
+
+// Branches of two ranks that only decide on another branch are scalars; so is a condition of a size that only a run knows.
+// CHECK-LABEL: func @main
+// CHECK: %[[S:.*]] = onnx.Reshape(%arg1, %{{.*}}) : (tensor<?xi1>, tensor<0xi64>) -> tensor<i1>
+// CHECK: %[[C:.*]] = onnx.CallIf(%[[S]], %arg1, %arg2) {{.*}}: (tensor<i1>, tensor<?xi1>, tensor<i1>) -> tensor<i1>
+// CHECK: onnx.CallIf(%[[C]], %arg0)
+// CHECK: func private @main.then
+// CHECK-NOT: onnx.Reshape
+// CHECK: func private @main.else
+// CHECK: %[[N:.*]] = onnx.Not(%arg0)
+// CHECK: onnx.Reshape(%[[N]], %{{.*}}) : (tensor<?xi1>, tensor<0xi64>) -> tensor<i1>
+func.func @main(%x: tensor<?xf32> {onnx.dims = ["N"]}, %c: tensor<?xi1> {onnx.dims = ["M"]}, %d: tensor<i1>) -> tensor<*xf32> {
+  %0 = onnx.If(%c) ({
+    %1 = onnx.Not(%c) : (tensor<?xi1>) -> tensor<*xi1>
+    onnx.Yield(%1) : (tensor<*xi1>) -> ()
+  }, {
+    onnx.Yield(%d) : (tensor<i1>) -> ()
+  }) : (tensor<?xi1>) -> tensor<*xi1>
+  %2 = onnx.If(%0) ({
+    onnx.Yield(%x) : (tensor<?xf32>) -> ()
+  }, {
+    %3 = onnx.Concat(%x, %x) {axis = 0 : i64} : (tensor<?xf32>, tensor<?xf32>) -> tensor<*xf32>
+    onnx.Yield(%3) : (tensor<*xf32>) -> ()
+  }) : (tensor<*xi1>) -> tensor<*xf32>
+  return %2 : tensor<*xf32>
+}
