@@ -22,6 +22,9 @@ using namespace mlir;
 
 namespace cameo {
 
+constexpr StringLiteral kNotFolded = "; it is not folded: ";
+constexpr StringLiteral kNotUnrolled = "; it is not unrolled: ";
+
 /// The parts at most for which there is memory in front of the first trip where a condition may end the loop earlier.
 static constexpr int64_t kMostReservedParts = 1024;
 
@@ -168,8 +171,12 @@ FailureOr<SmallVector<onnx::Sizes>> ControlFlow::inferCallee(func::FuncOp callee
   inside.run();
   llvm::append_range(made, inside.made);
   for (const onnx::Refusals::Problem &found : inside.walk.refusals.problems()) {
+    // Why a graph in the body stays is of no more interest where the body cannot be a function.
+    StringRef reason = found.reason;
+    for (StringRef why : {kNotFolded, kNotUnrolled})
+      reason = reason.split(why).first;
     problem = "node '" + onnx::nodeText(found.op).str() + "' (" + onnx::operatorText(found.op) +
-              ") in it: " + found.reason;
+              ") in it: " + reason.str();
     return failure();
   }
   SmallVector<onnx::Sizes> results;
@@ -267,7 +274,7 @@ Operation *ControlFlow::callBranches(onnx::IfOp op, const Twine &otherwise) {
     std::string text = more.str();
     discardCallees(before);
     return keep(
-        op, text == kRefusedBefore ? "" : text + (why.empty() ? "" : "; it is not folded: ") + why);
+        op, text == kRefusedBefore ? "" : text + (why.empty() ? "" : kNotFolded) + why);
   };
   Captures captures = capturesOf(op->getRegions());
   SmallVector<Formal> formals;
@@ -600,7 +607,7 @@ Operation *ControlFlow::callLoop(Operation *op) {
     discardCallees(before);
     return keep(op, more == kRefusedBefore
                         ? ""
-                        : more + (why.empty() ? "" : "; it is not unrolled: ") + why);
+                        : more + (why.empty() ? "" : kNotUnrolled) + why);
   };
   LoopCall call{op};
   if (std::string problem = describeLoop(call); !problem.empty())
