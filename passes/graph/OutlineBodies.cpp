@@ -273,8 +273,7 @@ Operation *ControlFlow::callBranches(onnx::IfOp op, const Twine &otherwise) {
   auto refuse = [&](const Twine &more) {
     std::string text = more.str();
     discardCallees(before);
-    return keep(
-        op, text == kRefusedBefore ? "" : text + (why.empty() ? "" : kNotFolded) + why);
+    return keep(op, text == kRefusedBefore ? "" : text + (why.empty() ? "" : kNotFolded) + why);
   };
   Captures captures = capturesOf(op->getRegions());
   SmallVector<Formal> formals;
@@ -605,9 +604,7 @@ Operation *ControlFlow::callLoop(Operation *op) {
   size_t before = made.size();
   auto refuse = [&](StringRef more) {
     discardCallees(before);
-    return keep(op, more == kRefusedBefore
-                        ? ""
-                        : more + (why.empty() ? "" : kNotUnrolled) + why);
+    return keep(op, more == kRefusedBefore ? "" : more + (why.empty() ? "" : kNotUnrolled) + why);
   };
   LoopCall call{op};
   if (std::string problem = describeLoop(call); !problem.empty())

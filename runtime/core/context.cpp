@@ -72,6 +72,7 @@ Status Context::create(std::shared_ptr<Model> model, const ContextOptions &optio
     if (context->isInPlace(uint32_t(i)))
       context->outputs[entry->plan.inputs()[i].state].inPlace = uint32_t(i);
   }
+  context->listStates();
   result = std::move(context);
   return {};
 }
@@ -122,13 +123,11 @@ Status Context::setInputShape(uint32_t index, const Shape &shape) {
   if (input.state != PlanTensor::kNone)
     advanceStates();
   // Sizes that are left open are those of a state.
-  const PlanTensor &tensor = plan().inputs()[index];
   bool isShaped =
       input.state == PlanTensor::kNone || std::find(shape.begin(), shape.end(), -1) == shape.end();
-  Shape closed = shape;
-  if (!isShaped)
-    std::replace(closed.begin(), closed.end(), int64_t(-1), int64_t(0));
-  CAMEO_RETURN_IF_ERROR(checkShape(tensor, closed));
+  Shape closed = isShaped ? Shape() : shape;
+  std::replace(closed.begin(), closed.end(), int64_t(-1), int64_t(0));
+  CAMEO_RETURN_IF_ERROR(checkShape(plan().inputs()[index], isShaped ? shape : closed));
   if (!isShaped || !input.shaped || input.shape != shape) {
     invalidate();
     input.stateIsSet = false;
@@ -197,13 +196,16 @@ Status Context::inputShape(uint32_t index, Shape &shape) const {
   if (index >= inputs.size())
     return badIndex("input", index, inputs.size());
   if (!inputs[index].shaped)
-    return failure(Code::InvalidArgument, "input '%s' has no shape yet%s; the model takes %s",
-                   inputName(index),
-                   inputs[index].state == PlanTensor::kNone ? ""
-                                                            : ", a state without a first value",
-                   formatType(plan().inputs()[index]).c_str());
+    return noShape(index);
   shape = nextShape(index);
   return {};
+}
+
+Status Context::noShape(uint32_t index) const {
+  bool isState = inputs[index].state != PlanTensor::kNone;
+  return failure(Code::InvalidArgument, "input '%s' has no shape yet%s; the model takes %s",
+                 inputName(index), isState ? ", a state without a first value" : "",
+                 formatType(plan().inputs()[index]).c_str());
 }
 
 Status Context::inputBytes(uint32_t index, uint64_t &bytes) const {
@@ -271,8 +273,8 @@ Status Context::arenaBytes(uint64_t &bytes) {
 // The last run's shapes and outputs stay as they are, for those who look at them.
 Status Context::workList(const WorkList *&list) {
   bool grows = false;
-  for (const InputState &input : inputs)
-    grows |= input.advances;
+  for (uint32_t i : stateInputs)
+    grows |= inputs[i].advances;
   Prepared *next = nullptr;
   if (active && grows)
     CAMEO_RETURN_IF_ERROR(refreshValues());
@@ -482,10 +484,9 @@ Status Context::prepare() {
     advanceStates();
     shapeStates();
   }
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    Shape shape;
-    CAMEO_RETURN_IF_ERROR(inputShape(uint32_t(i), shape));
-  }
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (!inputs[i].shaped)
+      return noShape(uint32_t(i));
   CAMEO_RETURN_IF_ERROR(refreshValues());
   if (active)
     return {};

@@ -231,6 +231,7 @@ private:
     return inputs[input].advances ? shapes[inputs[input].state].shape : inputs[input].shape;
   }
   Status notKnownYet(uint32_t output, const Shape &bound) const;
+  Status noShape(uint32_t input) const;
   void takeOutputs(const WorkList &work);
   Status resolve();
   Status placeSegment(Prepared &segment);
@@ -258,6 +259,7 @@ private:
   Status copyOutputs();
   Status copyOutput(uint32_t output);
   Status copyOutput(uint32_t output, void *target);
+  void listStates();
   void shapeStates();
   int64_t sizeNamed(uint32_t input, const char *symbol) const;
   Status fitStates(const WorkList &work);
@@ -306,6 +308,7 @@ private:
   ContextOptions options;
   Stream own = nullptr, current = nullptr;
   std::vector<InputState> inputs;
+  std::vector<uint32_t> stateInputs; // those that an output becomes
   std::vector<OutputState> outputs;
   // Shapes of outputs: before a run what follows from the inputs, during and after it all that it gave.
   std::vector<OutputShape> shapes;

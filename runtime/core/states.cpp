@@ -42,7 +42,15 @@ Status Context::setState(uint32_t index, uint32_t output) {
   }
   inputs[index].state = output;
   inputs[index].stateIsSet = false;
+  listStates();
   return {};
+}
+
+void Context::listStates() {
+  stateInputs.clear();
+  for (uint32_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i].state != PlanTensor::kNone)
+      stateInputs.push_back(i);
 }
 
 Status Context::reserveState(uint32_t index, uint64_t capacity) {
@@ -64,9 +72,8 @@ Status Context::reserveState(uint32_t index, uint64_t capacity) {
 }
 
 void Context::resetStates() {
-  for (InputState &input : inputs) {
-    if (input.state == PlanTensor::kNone)
-      continue;
+  for (uint32_t i : stateInputs) {
+    InputState &input = inputs[i];
     input.swaps = input.advances = input.stateIsSet = false;
     if (!input.shaped || input.shape == input.first)
       continue;
@@ -79,10 +86,10 @@ void Context::resetStates() {
 // A state that nobody has given a shape has those sizes that other inputs have by the same name, and begins with
 // nothing along the dimension that grows.
 void Context::shapeStates() {
-  for (uint32_t i = 0; i < inputs.size(); ++i) {
+  for (uint32_t i : stateInputs) {
     InputState &input = inputs[i];
     const PlanTensor &tensor = plan().inputs()[i];
-    if (input.shaped || input.state == PlanTensor::kNone)
+    if (input.shaped)
       continue;
     Shape shape = input.shape;
     for (size_t d = 0; d < shape.size(); ++d) {
@@ -109,9 +116,8 @@ int64_t Context::sizeNamed(uint32_t index, const char *symbol) const {
 }
 
 Status Context::checkStates() const {
-  for (uint32_t i = 0; i < inputs.size(); ++i)
-    if (inputs[i].state != PlanTensor::kNone)
-      CAMEO_RETURN_IF_ERROR(checkState(i));
+  for (uint32_t i : stateInputs)
+    CAMEO_RETURN_IF_ERROR(checkState(i));
   return {};
 }
 
@@ -306,11 +312,11 @@ Status Context::stateMemory(uint32_t output, DevicePtr &memory) const {
 // The value of a state's output becomes the input's: by a copy where one of them is in the caller's
 // memory, else the two memories change places before the next run, unless they are one.
 Status Context::keepStates() {
+  if (stateInputs.empty())
+    return {};
   std::vector<bool> taken(outputs.size());
-  for (uint32_t i = 0; i < inputs.size(); ++i) {
+  for (uint32_t i : stateInputs) {
     InputState &input = inputs[i];
-    if (input.state == PlanTensor::kNone)
-      continue;
     input.advances =
         CAMEO_MUTANT(50, shapes[input.state].shape != input.shape, sizes[input.state] == 0);
     input.stateIsSet |= ownsState(i);
@@ -338,7 +344,8 @@ Status Context::keepStates() {
 }
 
 void Context::advanceStates() {
-  for (InputState &input : inputs) {
+  for (uint32_t i : stateInputs) {
+    InputState &input = inputs[i];
     if (input.swaps) {
       std::swap(input.device, outputs[input.state].device);
       resolved = false;

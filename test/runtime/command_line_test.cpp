@@ -332,7 +332,7 @@ TEST_F(CommandLine, StubIsSmall) {
   struct stat info;
   ASSERT_EQ(stat(CAMEO_STUB, &info), 0);
 #ifdef CAMEO_STRIPPED
-  EXPECT_LE(info.st_size, 1190000);
+  EXPECT_LE(info.st_size, 1180000);
 #endif
 }
 
