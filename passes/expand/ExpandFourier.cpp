@@ -164,7 +164,7 @@ static LogicalResult expandDFT(Expander &e) {
   if (e.has(2)) {
     std::optional<SmallVector<int64_t>> given = e.known(2);
     if (!given || given->size() != 1)
-      return e.refuse("the axis is computed on the device; nearest supported: a constant");
+      return e.refuseUnknown(2);
     axis = given->front();
   }
   if (axis < -rank || axis >= rank - 1 || axis == -1)
@@ -186,7 +186,7 @@ static LogicalResult expandDFT(Expander &e) {
   if (e.has(1)) {
     std::optional<SmallVector<int64_t>> given = e.known(1);
     if (!given || given->size() != 1)
-      return e.refuse("'dft_length' is computed on the device; nearest supported: a constant");
+      return e.refuseUnknown(1);
     length = given->front();
   }
   if (length < 1)
@@ -243,16 +243,17 @@ static LogicalResult expandSTFT(Expander &e) {
     return e.refuse("the last dimension of the signal must be 1 or 2");
   std::optional<SmallVector<int64_t>> step = e.known(1);
   if (!step || step->size() != 1)
-    return e.refuse("'frame_step' is computed on the device; nearest supported: a constant");
+    return e.refuseUnknown(1);
   if (step->front() < 1)
     return e.refuse("'frame_step' is " + Twine(step->front()) + ", not positive");
   std::optional<int64_t> window = e.has(2) ? e.size(2, 0) : std::nullopt, length = window;
-  if (e.has(2) && (e.rank(2) != 1 || !window))
-    return e.refuse("'window' must have one dimension and a size that is known");
+  if (e.has(2) && (e.rank(2) != 1 || (!window && !e.has(3))))
+    return e.refuse(
+        "'window' must have one dimension, of a size that is known or that 'frame_length' says");
   if (e.has(3)) {
     std::optional<SmallVector<int64_t>> given = e.known(3);
     if (!given || given->size() != 1)
-      return e.refuse("'frame_length' is computed on the device; nearest supported: a constant");
+      return e.refuseUnknown(3);
     length = given->front();
     if (window && *window != *length)
       return e.refuse("'window' has " + Twine(*window) + " numbers and 'frame_length' is " +
@@ -295,7 +296,7 @@ static LogicalResult expandSTFT(Expander &e) {
     }
   Value filter = e.table({results * 2, *parts, *length}, filters, e.elementType(0));
   if (e.has(2) && !known)
-    filter = e.emit("Mul", {filter, e.operand(2)});
+    filter = e.emit("Mul", {filter, window ? e.operand(2) : e.reshape(e.operand(2), {*length})});
   Value x = isFlat ? e.unsqueeze(e.operand(0), {1}) : e.transpose(e.operand(0), {0, 2, 1});
   Value y = e.emit("Conv", {x, filter}, {e.with("strides", ArrayRef<int64_t>(step->front()))});
   e.give(0, e.reshape(e.transpose(y, {0, 2, 1}), {0, 0, results, 2}));
@@ -319,7 +320,7 @@ static FailureOr<Type> outputType(Expander &e) {
 static LogicalResult expandWindow(Expander &e, double a0, double a1, double a2) {
   std::optional<SmallVector<int64_t>> size = e.known(0);
   if (!size || size->size() != 1)
-    return e.refuse("the size is computed on the device; nearest supported: a constant");
+    return e.refuseUnknown(0);
   FailureOr<Type> type = outputType(e);
   if (failed(type))
     return failure();
@@ -348,7 +349,7 @@ static LogicalResult expandMelWeightMatrix(Expander &e) {
   for (auto [i, name] : llvm::enumerate(names)) {
     std::optional<SmallVector<int64_t>> known = e.known(i);
     if (!known || known->size() != 1)
-      return e.refuse("'" + name + "' is computed on the device; nearest supported: a constant");
+      return e.refuseUnknown(i);
     counts[i] = known->front();
     if (counts[i] < 1)
       return e.refuse("'" + name + "' is " + Twine(counts[i]) + ", not positive");
@@ -357,7 +358,7 @@ static LogicalResult expandMelWeightMatrix(Expander &e) {
   std::optional<double> lower = onnx::constantScalar(e.operand(3)),
                         upper = onnx::constantScalar(e.operand(4));
   if (!lower || !upper)
-    return e.refuse("the edges are computed on the device; nearest supported: constants");
+    return e.refuse("the edges must be constants");
   FailureOr<Type> type = outputType(e);
   if (failed(type))
     return failure();

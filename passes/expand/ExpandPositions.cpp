@@ -17,16 +17,20 @@ static double position(int64_t index, int64_t count, bool alignsCorners) {
 }
 
 static LogicalResult expandAffineGrid(Expander &e) {
-  std::optional<SmallVector<int64_t>> size = e.known(1);
-  if (!size)
-    return e.refuse("the size is computed on the device; nearest supported: a constant");
+  // Images and channels are theta's and no matter of the grid's: their sizes may be open.
+  std::optional<SmallVector<std::optional<int64_t>>> size = e.numbers(1);
+  if (!size ||
+      (size->size() > 2 && llvm::is_contained(ArrayRef(*size).drop_front(2), std::nullopt)))
+    return e.refuseUnknown(1);
   if (e.rank(0) != 3 || (size->size() != 4 && size->size() != 5))
     return e.refuse("'theta' has " + Twine(e.rank(0)) + " dimensions and 'size' " +
                     Twine(size->size()) + " numbers; 3, and 4 or 5 are needed");
   int64_t axes = int64_t(size->size()) - 2;
   if (e.size(0, 1) != axes || e.size(0, 2) != axes + 1)
     return e.refuse("'theta' must be matrices of " + Twine(axes) + " x " + Twine(axes + 1));
-  ArrayRef<int64_t> extents = ArrayRef(*size).drop_front(2);
+  SmallVector<int64_t> extents;
+  for (std::optional<int64_t> extent : ArrayRef(*size).drop_front(2))
+    extents.push_back(*extent);
   int64_t count = 1;
   constexpr int64_t kMost = 1 << 24;
   for (int64_t extent : extents) {
@@ -76,7 +80,8 @@ static LogicalResult expandRotaryEmbedding(Expander &e) {
                     " is not even, or more than the " + Twine(size) + " numbers of a head");
   int64_t cacheRank = e.has(3) ? 2 : 3;
   for (unsigned cache : {1, 2})
-    if (e.rank(cache) != cacheRank || e.size(cache, cacheRank - 1) != rotated / 2)
+    if (e.rank(cache) != cacheRank ||
+        e.size(cache, cacheRank - 1).value_or(rotated / 2) != rotated / 2)
       return e.refuse(Twine(cache == 1 ? "'cos_cache'" : "'sin_cache'") + " must have " +
                       Twine(cacheRank) + " dimensions, the last one of " + Twine(rotated / 2));
 
@@ -86,6 +91,11 @@ static LogicalResult expandRotaryEmbedding(Expander &e) {
   Value factors[2];
   for (unsigned cache : {1, 2}) {
     Value table = e.operand(cache);
+    if (!e.size(cache, cacheRank - 1)) {
+      SmallVector<int64_t> shape(cacheRank, 0);
+      shape.back() = rotated / 2;
+      table = e.reshape(table, shape);
+    }
     if (e.has(3))
       table = e.emit("Gather", {table, e.operand(3)}, {e.with("axis", int64_t(0))});
     factors[cache - 1] = e.unsqueeze(table, {headAxis});
@@ -204,8 +214,7 @@ static LogicalResult addColumns(Expander &e, ArrayRef<int64_t> image, ArrayRef<i
 static LogicalResult expandCol2Im(Expander &e) {
   std::optional<SmallVector<int64_t>> image = e.known(1), block = e.known(2);
   if (!image || !block)
-    return e.refuse("'image_shape' or 'block_shape' is computed on the device; nearest supported: "
-                    "constants");
+    return e.refuseUnknown(image ? 2 : 1);
   size_t axes = image->size();
   if (axes == 0 || block->size() != axes || e.rank(0) != 3)
     return e.refuse("'image_shape' and 'block_shape' have " + Twine(axes) + " and " +

@@ -48,17 +48,33 @@ std::optional<SmallVector<int64_t>> Expander::known(unsigned operand) const {
   if (std::optional<SmallVector<int64_t>> constant =
           onnx::constantInts(op->getOperand(operand), /*limit=*/1 << 24))
     return constant;
+  std::optional<SmallVector<std::optional<int64_t>>> each = numbers(operand);
+  if (!each || llvm::is_contained(*each, std::nullopt))
+    return std::nullopt;
+  return llvm::map_to_vector(*each, [](std::optional<int64_t> number) { return *number; });
+}
+
+std::optional<SmallVector<std::optional<int64_t>>> Expander::numbers(unsigned operand) const {
   FailureOr<onnx::Sizes> values = shapes.host.tryValues(op->getOperand(operand));
   if (failed(values))
     return std::nullopt;
-  SmallVector<int64_t> numbers;
-  for (OpFoldResult value : *values) {
-    std::optional<int64_t> number = getConstantIntValue(value);
-    if (!number)
-      return std::nullopt;
-    numbers.push_back(*number);
-  }
-  return numbers;
+  return llvm::map_to_vector(*values,
+                             [](OpFoldResult value) { return getConstantIntValue(value); });
+}
+
+std::string whyUnknown(onnx::Shapes &shapes, Value value, const Twine &what, StringRef nearest) {
+  bool isOpen = succeeded(shapes.host.tryValues(value, 1));
+  return (what +
+          (isOpen ? " depends on sizes or numbers that only a run knows; nearest supported: sizes "
+                    "fixed with --shapes, numbers with --shape-values, or "
+                  : " is computed from what only a run knows; nearest supported: ") +
+          nearest)
+      .str();
+}
+
+LogicalResult Expander::refuseUnknown(unsigned operand) {
+  return refuse(
+      whyUnknown(shapes, op->getOperand(operand), onnx::inputText(op, operand), "a constant"));
 }
 
 //===-- What is emitted -----------------------------------------------------------------------===//

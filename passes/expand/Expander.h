@@ -13,6 +13,10 @@
 
 namespace cameo {
 class Expander;
+/// What is to be said of a value that is not known when the model is compiled.
+std::string whyUnknown(onnx::Shapes &shapes, mlir::Value value, const llvm::Twine &what,
+                       llvm::StringRef nearest);
+
 } // namespace cameo
 
 #include "passes/expand/Interfaces.h.inc"
@@ -52,6 +56,8 @@ public:
   llvm::SmallVector<int64_t> sizes(unsigned operand) const;
   /// The integers that an operand holds, from a constant or from sizes; nothing where only a run knows them.
   std::optional<llvm::SmallVector<int64_t>> known(unsigned operand) const;
+  /// The same one by one; nothing where they are not even sizes.
+  std::optional<llvm::SmallVector<std::optional<int64_t>>> numbers(unsigned operand) const;
 
   //===-- What is emitted -------------------------------------------------------------------------------------===//
 
@@ -106,6 +112,8 @@ public:
   bool isLeft() const { return left; }
   /// Says why this one cannot be written as others; gives failure.
   llvm::LogicalResult refuse(const llvm::Twine &why);
+  /// Refuses an operand because its integers are not known.
+  llvm::LogicalResult refuseUnknown(unsigned operand);
   /// The value of a result; of all that are used one is given.
   void give(unsigned result, mlir::Value value) { given.push_back({result, value}); }
 

@@ -165,13 +165,7 @@ std::optional<int64_t> ControlFlow::known(Value value) {
 std::string ControlFlow::whyUnknown(Value value, const Twine &what, StringRef nearest) {
   if (!walk.shapes.find(value))
     return ""; // a node before it is refused
-  bool isOpen = succeeded(walk.shapes.host.tryValues(value, 1));
-  return (what +
-          (isOpen ? " depends on sizes or numbers that only a run knows; nearest supported: sizes "
-                    "fixed with --shapes, numbers with --shape-values, or "
-                  : " is computed from what only a run knows; nearest supported: ") +
-          nearest)
-      .str();
+  return cameo::whyUnknown(walk.shapes, value, what, nearest);
 }
 
 void ControlFlow::foldKnown(Operation *op) {

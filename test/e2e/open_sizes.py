@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Sizes that only a run knows: products of operands whose sizes have names of their own or none, which must be
-equal or broadcast when the model runs, shapes with 0 and -1, and slices whose bounds are at and beyond the ends
-of what they cut, which may be empty. Beside numpy; what a run refuses is in runtime_checks.py."""
+equal or broadcast when the model runs, shapes with 0 and -1, slices whose bounds are at and beyond the ends
+of what they cut, which may be empty, and operands of operators that are written as others. Beside numpy; what a run refuses is in runtime_checks.py."""
 # SPDX-License-Identifier: Apache-2.0
 import argparse
 import itertools
@@ -203,7 +203,53 @@ def read_slices():
     return made, pairs
 
 
+#===-- Operators that are written as others ---------------------------------------------------------------------===#
+
+def grids():
+    """As many images as a run gives, whose other sizes are known."""
+    nodes = [helper.make_node("Shape", ["x"], ["size"], "size"), helper.make_node("AffineGrid", ["theta", "size"], ["y"], "grid")]
+    made = artefact.model("grids", nodes, [("theta", FLOAT, ["N", 2, 3]), ("x", FLOAT, ["N", "C", 3, 4])],
+                          [("y", FLOAT, None)], {}, opset=20)
+    places = numpy.stack(numpy.meshgrid((2 * numpy.arange(4) + 1) / 4 - 1, (2 * numpy.arange(3) + 1) / 3 - 1), -1)
+    places = numpy.concatenate([places, numpy.ones((3, 4, 1))], -1)
+    pairs = []
+    for images in (1, 3, 0):
+        theta = numbers((images, 2, 3)) / 4
+        pairs.append(({"theta": theta, "x": numbers((images, 2, 3, 4))},
+                      [numpy.einsum("hwk,njk->nhwj", places, theta).astype(F32)]))
+    return made, pairs
+
+
+def frames():
+    """A window of a size that must be the length of a frame."""
+    nodes = [helper.make_node("STFT", ["x", "step", "window", "length"], ["y"], "stft")]
+    made = artefact.model("frames", nodes, [("x", FLOAT, [1, "T", 1]), ("window", FLOAT, ["W"])], [("y", FLOAT, None)],
+                          {"step": numpy.array(3, I64), "length": numpy.array(8, I64)}, opset=17)
+    pairs = []
+    for length in (8, 19):
+        x, window = numbers((1, length, 1)) / 8, numbers(8) / 4
+        found = numpy.fft.rfft([x[0, at:at + 8, 0] * window for at in range(0, length - 7, 3)])
+        pairs.append(({"x": x, "window": window}, [numpy.stack([found.real, found.imag], -1)[None].astype(F32)]))
+    return made, pairs
+
+
+def rotations():
+    """A cache whose last size must be that of half a head."""
+    nodes = [helper.make_node("RotaryEmbedding", ["x", "cos", "sin"], ["y"], "rotate")]
+    made = artefact.model("rotations", nodes, [("x", FLOAT, ["N", 2, "T", 8]), ("cos", FLOAT, ["N", "T", "D"]),
+                                               ("sin", FLOAT, ["N", "T", "D"])], [("y", FLOAT, None)], {}, opset=23)
+    pairs = []
+    for count, length in ((1, 3), (2, 1)):
+        x, cos, sin = numbers((count, 2, length, 8)), numbers((count, length, 4)) / 8, numbers((count, length, 4)) / 4 - 1
+        re, im, c, s = x[..., :4], x[..., 4:], cos[:, None], sin[:, None]
+        pairs.append(({"x": x, "cos": cos, "sin": sin}, [numpy.concatenate([c * re - s * im, s * re + c * im], -1)]))
+    return made, pairs
+
+
 def cases():
+    yield "grids", *grids()
+    yield "frames", *frames()
+    yield "rotations", *rotations()
     for case, a, b, runs in product_cases():
         yield case, *matmul(case, a, b, runs)
     for label in ("named", "left-known", "lower-rank"):
