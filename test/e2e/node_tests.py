@@ -428,6 +428,15 @@ class NodeTests:
                             + " ".join(sorted(wrong)), step)
         else:
             self.suite.ok("claims")
+        self.check_figure("README.md", r"Operators\*\*: (\d+) of ONNX's are compiled", len(listed))
+
+    def check_figure(self, page, text, counted):
+        """What a page says is what was counted."""
+        said = re.search(text, (harness.SOURCE / page).read_text())
+        if said and int(said[1].replace(",", "")) == counted:
+            self.suite.ok(f"{page}-figure")
+        else:
+            self.suite.fail(f"{page}-figure", f"{page} says {said and said[1]}; {counted} are counted")
 
     def check_group(self, numbered):
         """[(name, what is wrong, steps)] of tests in one model."""
@@ -444,6 +453,7 @@ class NodeTests:
     def run(self):
         self.check_claims()
         names = [name for name in all_tests() if re.search(self.options.filter, name)]
+        counts = collections.Counter()
         groups = [] if self.options.alone or self.options.compile_only else list(
             enumerate(self.grouped()))
         for _, found in harness.for_each(groups, self.check_group, self.options.jobs):
@@ -452,10 +462,10 @@ class NodeTests:
                     self.suite.fail(name, reason, *steps)
                 else:
                     self.suite.ok(name)
+                    counts["passed together"] += 1
         together = {entry.label for _, entries in groups for entry in entries}
         print(f"{len(together)} node tests in {len(groups)} models of up to {BATCH}")
         names = [name for name in names if name not in together]
-        counts = collections.Counter()
         for name, (outcome, reason, steps) in harness.for_each(names, self.check,
                                                                self.options.jobs):
             counts[outcome] += 1
@@ -472,6 +482,8 @@ class NodeTests:
             for outcome in ("passed", "unsupported", "excepted", "failed")))
         if groups and self.options.every_way and not self.options.filter:
             self.runner.reordered.print_unneeded()
+        if not (self.options.filter or self.options.compile_only):
+            self.check_figure("docs/onnx.md", r"([\d,]+) pass, of the", counts["passed together"] + counts["passed"])
         return self.suite.close()
 
 

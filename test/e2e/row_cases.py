@@ -121,7 +121,9 @@ def operator(*names, inputs=None, **attributes):
 
 def outside(operator, version, name, case):
     """(value that the attribute may not have, whether the specification says so)."""
-    kind = ATTRIBUTES.get((operator, name)) or spec_kinds.ATTRIBUTES[name]
+    kind = ATTRIBUTES.get((operator, name)) or spec_kinds.ATTRIBUTES.get(name)
+    if not kind:
+        raise ValueError(f"{operator}: neither @operator in row_cases.py nor spec_kinds.py has values that '{name}' may not have")
     return kind(operator, version, case)
 
 

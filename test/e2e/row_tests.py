@@ -76,9 +76,12 @@ class RowTests:
             self.suite.fail(f"{name}-{version}", "is not a row of a claimed operator")
         if wanted == have:
             self.suite.ok("completeness")
-        faults = attribute_faults.missing() + attribute_faults.unknown()
-        for operator, name in faults:
-            self.suite.fail(f"{operator}-{name}", "the table and attribute_mutants.txt differ: attribute_faults.py adds it")
+        lacking, unknown = attribute_faults.missing(), attribute_faults.unknown()
+        for operator, name in lacking:
+            self.suite.fail(f"{operator}-{name}", "attribute_mutants.txt does not have it: attribute_faults.py adds it")
+        for operator, name in unknown:
+            self.suite.fail(f"{operator}-{name}", "is in attribute_mutants.txt, and not in operators.txt or the schema")
+        faults = lacking + unknown
         if not faults:
             self.suite.ok("faults")
 
