@@ -132,9 +132,9 @@ llvm::Error optimise(llvm::Module &module, SimImageOptions::Forms forms,
 
 /// The object file of one module. Where a module has one kernel, its object follows from all but its name,
 /// which it has a neutral one for until the end.
-llvm::Error compile(const SimModule &module, SimImageOptions::Forms forms, CodeStore *store,
-                    SimObject &object) {
-  auto machine = createSimMachine();
+llvm::Error compile(const SimModule &module, SimImageOptions::Forms forms, bool checked,
+                    CodeStore *store, SimObject &object) {
+  auto machine = createSimMachine(checked);
   if (!machine)
     return machine.takeError();
   llvm::LLVMContext context;
@@ -161,7 +161,8 @@ llvm::Error compile(const SimModule &module, SimImageOptions::Forms forms, CodeS
   auto find = [&] {
     std::string text;
     llvm::raw_string_ostream(text) << **translated;
-    return store->getOwn("simulated kernels", {std::to_string(int(forms)), text}, make);
+    return store->getOwn("simulated kernels",
+                         {std::to_string(int(forms)), std::to_string(checked), text}, make);
   };
   llvm::Expected<CachedCode> code = store && store->keeps() ? find() : make();
   if (!code)
@@ -317,7 +318,7 @@ llvm::Expected<SmallVector<char>> cameo::emitSimImage(ArrayRef<gpu::GPUModuleOp>
   parallelFor(context, 0, lowered.size(), [&](size_t i) {
     if (options.cancelled && *options.cancelled)
       objects[i].error = "cancelled";
-    else if (llvm::Error error = compile(lowered[i], forms, store, objects[i]))
+    else if (llvm::Error error = compile(lowered[i], forms, options.checked, store, objects[i]))
       objects[i].error = llvm::toString(std::move(error));
     else if (options.count)
       options.count->addOne();

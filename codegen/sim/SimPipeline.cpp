@@ -24,11 +24,11 @@ using namespace llvm;
 
 namespace cameo {
 
-Expected<std::unique_ptr<TargetMachine>> createSimMachine() {
+Expected<std::unique_ptr<TargetMachine>> createSimMachine(bool checked) {
   TargetOptions options;
   options.EmitStackSizeSection = true;
-  return createTargetMachine("x86_64-unknown-linux-gnu", "x86-64-v3", "", CodeGenOptLevel::Default,
-                             options);
+  return createTargetMachine("x86_64-unknown-linux-gnu", "x86-64-v3", "",
+                             checked ? CodeGenOptLevel::None : CodeGenOptLevel::Default, options);
 }
 
 PipelineTuningOptions simTuning() {

@@ -11,8 +11,10 @@
 
 namespace cameo {
 
-/// The machine that images are compiled for.
-llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createSimMachine();
+/// The machine that images are compiled for. Machine code with checks is not optimised: it is run seldom, and most of its
+/// time is the engine's, which is told of each access. Measured of SqueezeNet: half the time to compile, the same to run
+/// in FP32 and a quarter more in FP16.
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createSimMachine(bool checked = false);
 
 /// How images are compiled.
 llvm::PipelineTuningOptions simTuning();
