@@ -142,7 +142,8 @@ def main():
     types = sys.argv[1:] or list(FLOATS) + list(INTEGERS)
     print("#g = #gpu.address_space<global>")
     for element in types:
-        for lanes in (1, 4):
+        bytes_each = FLOATS.get(element) or INTEGERS[element]
+        for lanes in (1, min(4, 16 // bytes_each)):  # an access has 16 bytes at most
             print(make(element, lanes).text(f"every_{element}_{lanes}"))
 
 
