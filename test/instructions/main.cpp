@@ -46,25 +46,32 @@ std::vector<Case> casesOf(unsigned architecture, const std::string &only) {
   addClusterCases(all);
   addFormCases(all);
   addPipelineCases(all);
+  bool exactly = only.rfind('=', 0) == 0;
+  auto isChosen = [&](const Case &one, const std::string &name) {
+    return one.since <= architecture &&
+           (exactly ? "=" + name == only : name.find(only) != std::string::npos);
+  };
   // Where the nvvm dialect has the operations, each kernel in that spelling, too.
-  for (size_t i = 0, count = all.size(); i < count; ++i) {
-    Case twin = all[i];
+  std::vector<Case> twins;
+  for (const Case &one : all) {
+    if (!isChosen(one, one.name + "_nvvm"))
+      continue;
+    Case twin = one;
     twin.kernel = nvvmSpelling(twin.kernel);
     if (twin.kernel.empty())
       continue;
     twin.name += "_nvvm";
     for (const char *symbol : {"@", "@dynamic_"}) {
-      std::string from = symbol + all[i].name;
+      std::string from = symbol + one.name;
       for (size_t at = 0; (at = twin.kernel.find(from, at)) != std::string::npos; at += from.size())
         twin.kernel.insert(at + from.size(), "_nvvm");
     }
-    all.push_back(std::move(twin));
+    twins.push_back(std::move(twin));
   }
-  bool exactly = only.rfind('=', 0) == 0;
   for (Case &one : all)
-    if (one.since <= architecture &&
-        (exactly ? "=" + one.name == only : one.name.find(only) != std::string::npos))
+    if (isChosen(one, one.name))
       chosen.push_back(std::move(one));
+  std::move(twins.begin(), twins.end(), std::back_inserter(chosen));
   return chosen;
 }
 
