@@ -48,6 +48,7 @@ static constexpr llvm::StringLiteral kGrows =
     "its result can grow beyond FP16, and its range is not known";
 static constexpr llvm::StringLiteral kSensitive = "its result depends on bits that FP16 has not";
 static constexpr llvm::StringLiteral kMade = "its values are made in FP32";
+static constexpr llvm::StringLiteral kUpdates = "each update would round its result";
 static constexpr llvm::StringLiteral kScales = "its scales are FP32";
 static constexpr llvm::StringLiteral kRegions =
     "its regions have the type of what it reads, and too few bits in FP16";
@@ -216,10 +217,8 @@ void attachPrecisionRoles(MLIRContext &context) {
   rows.add<onnx::WhereOp>({Role::Movement});
 }
 
-/// A product of a value by itself, and updates that are added to others.
-static bool grows(Operation *op) {
-  if (isa<onnx::MulOp>(op))
-    return op->getOperand(0) == op->getOperand(1);
+/// Updates that are added to others, one after another.
+static bool accumulates(Operation *op) {
   auto reduction = isa<onnx::ScatterElementsOp, onnx::ScatterNDOp>(op)
                        ? op->getAttrOfType<StringAttr>("reduction")
                        : StringAttr();
@@ -227,9 +226,12 @@ static bool grows(Operation *op) {
 }
 
 const PolicyRow &policyOf(Operation *op) {
-  static constexpr PolicyRow kGrowing = {Role::Ranged, kGrows};
-  if (grows(op))
+  static constexpr PolicyRow kGrowing = {Role::Ranged, kGrows},
+                             kAccumulating = {Role::Full, kUpdates};
+  if (isa<onnx::MulOp>(op) && op->getOperand(0) == op->getOperand(1))
     return kGrowing;
+  if (accumulates(op))
+    return kAccumulating;
   auto known = dyn_cast<PrecisionInterface>(op);
   return known ? known.policy() : kUnknown;
 }

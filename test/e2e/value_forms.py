@@ -523,6 +523,20 @@ def running(length):
     return build
 
 
+def updated(kind, where):
+    """Messages of edges that are added up in a node, one after another."""
+    def build():
+        f, count = Form(), 2000
+        x = f.product(f.input("x", numpy.abs(random(25, count, DEPTH))), DEPTH)
+        at = numpy.arange(count, dtype=numpy.int64)[:, None] % 3
+        if kind == "ScatterElements":
+            at = numpy.repeat(at, DEPTH, axis=1)
+        at = f.input("at", at, INT64) if where == "given" else f.array(at)
+        start = f.product(f.input("start", numpy.abs(random(26, 3, DEPTH))), DEPTH)
+        return f, f.product(f.add(kind, start, at, x, reduction="add"), DEPTH)
+    return build
+
+
 def offsets():
     """Boxes that are moved apart by class."""
     f = Form()
@@ -560,6 +574,8 @@ def magnitudes():
     for kind in ("sigmoid", "tanh", "exp", "exp-negative"):
         yield f"rest-{kind}", rest(kind)
     yield "running-128", running(128)
+    for kind, where in itertools.product(("ScatterElements", "ScatterND"), ("given", "held")):
+        yield f"updated-{kind}-{where}", updated(kind, where)
     yield "offsets", offsets
     yield "gram-256", gram(256)
     yield "wide", wide

@@ -198,3 +198,17 @@ func.func @full(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
   %2 = onnx.MatMul(%1, %1) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
   return %2 : tensor<2x2xf32>
 }
+
+// -----
+
+// What updates are added to is rounded once.
+// CHECK-LABEL: func @updates(
+// CHECK: onnx.ScatterND({{.*}}reduction = "add"{{.*}} : (tensor<3x2xf32>, tensor<4x1xi64>, tensor<4x2xf32>)
+// expected-remark @+1 {{FP32: 1 node, FP16: 2 nodes; casts between them: 5}}
+func.func @updates(%x: tensor<4x4xf32>, %w: tensor<4x2xf32>, %i: tensor<4x1xi64>, %z: tensor<3x4xf32>) -> tensor<3x2xf32> {
+  %0 = onnx.MatMul(%x, %w) : (tensor<4x4xf32>, tensor<4x2xf32>) -> tensor<4x2xf32>
+  %1 = onnx.MatMul(%z, %w) : (tensor<3x4xf32>, tensor<4x2xf32>) -> tensor<3x2xf32>
+  // expected-remark @+1 {{kept in FP32: each update would round its result}}
+  %2 = onnx.ScatterND(%1, %i, %0) {reduction = "add"} : (tensor<3x2xf32>, tensor<4x1xi64>, tensor<4x2xf32>) -> tensor<3x2xf32>
+  return %2 : tensor<3x2xf32>
+}
