@@ -199,8 +199,9 @@ std::string HostValues::describeDeviceValue(Value value) {
       auto name = function
                       ? function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kNameAttr)
                       : StringAttr();
-      return "comes from the model's input '" + (name ? name.str() : "") + "' of type " +
-             typeText(argument.getType());
+      bool isOuter = function && function.isPublic();
+      return (isOuter ? "comes from the model's input '" : "comes from outside of this graph, '") +
+             (name ? name.str() : "") + "' of type " + typeText(argument.getType());
     }
     Operation *op = value.getDefiningOp();
     if (!op || refusals.contains(op))
@@ -258,11 +259,12 @@ FailureOr<Sizes> HostValues::required(Operation *op, unsigned operand, int64_t l
     refusals.hide(op);
     return failure();
   }
-  return refusals.add(
-      op, inputText(op, operand) + " must be known on the host, but " + where +
-              "; nearest supported: a constant, a value computed from shapes or on the "
-              "device, or an input of the model of rank 2 or less; of fixed shape with at most " +
-              Twine(std::min<int64_t>(limit, kMaxHostReads)) + " numbers");
+  return refusals.add(op,
+                      inputText(op, operand) + " must be known on the host, but " + where +
+                          "; nearest supported: a constant, a value computed from shapes or on the "
+                          "device, or an input of the model of rank 2 or less; of a shape that is "
+                          "fixed, as by --shapes, with at most " +
+                          Twine(std::min<int64_t>(limit, kMaxHostReads)) + " numbers");
 }
 
 //===-- Host tensors --------------------------------------------------------------------------===//

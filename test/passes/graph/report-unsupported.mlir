@@ -96,7 +96,7 @@ func.func @packed(%x: tensor<?xi4> {onnx.name = "x"}, %y: tensor<?xf32> {onnx.na
 // What must be known on the host says what makes it.
 // expected-error @below {{unsupported: 3 nodes cannot be compiled}}
 func.func @host(%x: tensor<?xf32>, %n: tensor<?xi64> {onnx.name = "lengths"}, %m: tensor<2xi64>, %l: tensor<?x2xi64>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>) {
-  // expected-note @below {{(Reshape): input 'shape' must be known on the host, but comes from the model's input 'lengths' of type int64[?]; nearest supported: a constant, a value computed from shapes or on the device, or an input of the model of rank 2 or less; of fixed shape with at most 1024 numbers}}
+  // expected-note @below {{(Reshape): input 'shape' must be known on the host, but comes from the model's input 'lengths' of type int64[?]; nearest supported: a constant, a value computed from shapes or on the device, or an input of the model of rank 2 or less; of a shape that is fixed, as by --shapes, with at most 1024 numbers}}
   %0 = onnx.Reshape(%x, %n) : (tensor<?xf32>, tensor<?xi64>) -> tensor<*xf32>
   %list = onnx.MatMul(%l, %m) : (tensor<?x2xi64>, tensor<2xi64>) -> tensor<?xi64>
   // expected-note @below {{(Expand): input 'shape' must be known on the host, but is computed on the device by node '(unnamed)' (MatMul)}}
