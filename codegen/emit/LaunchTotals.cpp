@@ -5,6 +5,7 @@
 
 #include "codegen/NodeNames.h"
 #include "dialects/kernel/Kernel.h"
+#include "dialects/kernel/form/UnknownSizes.h"
 #include "dialects/rt/InPlace.h"
 #include "passes/host/BufferPlanner.h"
 
@@ -36,7 +37,8 @@ bool cameo::isOnTensorCores(rt::LaunchOp launch) {
 
 namespace {
 
-/// Adds up estimates: a loop's times the trips that it is known to make, or once, and the longer one of two branches.
+/// Adds up estimates: a loop's times the trips that it is known to make, or as many as a size is likely to be where a
+/// run says how many; once where the device decides after each; and the longer one of two branches.
 class RunTime {
 public:
   int64_t of(Block &block);
@@ -55,9 +57,10 @@ int64_t RunTime::of(Block &block) {
     } else if (auto repeat = dyn_cast<rt::RepeatOp>(op)) {
       std::optional<int64_t> trips =
           repeat.getCount() ? getConstantIntValue(repeat.getCount()) : std::nullopt;
-      bool isCertain = trips && repeat.getUnconditional() && !repeat.getCondition();
+      bool isCounted = repeat.getCount() && repeat.getUnconditional() && !repeat.getCondition();
+      bool isCertain = trips && isCounted;
       int64_t each = of(repeat.getBody().front());
-      nanoseconds += each * (isCertain ? *trips : 1);
+      nanoseconds += each * (isCertain ? *trips : isCounted ? int64_t(kUnknownSize) : 1);
       isAssumed |= !isCertain && each;
     } else if (auto launch = dyn_cast<rt::LaunchOp>(op);
                launch && !launch->hasAttr(rt::kFallbackAttr)) {

@@ -17,7 +17,8 @@ namespace cameo {
 struct TotalEstimate {
   std::string board;
   double microseconds = 0;
-  /// Sizes that only a run knows were taken for likely ones, or loops for one trip, and branches for the longer one.
+  /// Sizes that only a run knows were taken for likely ones, and numbers of trips, too; loops that the device ends for
+  /// one trip, and branches for the longer one.
   bool isAssumed = false;
 };
 

@@ -155,6 +155,7 @@ class Reports:
                         else "it does not say that sizes are assumed"))
             self.check_page("layers", json.loads(text), page)
             self.check_open(json.loads(text), layers, target)
+        self.check_trips()
         self.check_resumed(report, model, target)
         self.check_fusions()
         self.check_finishes()
@@ -193,6 +194,23 @@ class Reports:
                    (summary.count(wanted) < 3 and f"not '{wanted}' in {summary}") or
                    (f"≈: {wanted[2:]}" not in drawn and "the table does not say it") or None)
         return None
+
+    def check_trips(self):
+        """As many steps as a run gives, each of which is a launch, are estimated as so many as an open size is taken for."""
+        random, units = numpy.random.default_rng(7), 200
+        weights = {name: random.normal(size=(1, 4 * units, size)).astype(numpy.float32) for name, size in (("w", 8), ("r", units))}
+        nodes = [helper.make_node("LSTM", ["x", "w", "r"], ["y"], "lstm", hidden_size=units)]
+        path, totals = self.work / "steps.onnx", []
+        onnx.save(small_models.build("steps", nodes, [("x", TensorProto.FLOAT, ["T", 1, 8])], [("y", TensorProto.FLOAT, ["T", 1, 1, units])],
+                                     weights), path)
+        for flags in ((), ("--shapes=x:64x1x8",)):
+            text, _ = self.compile("steps", path, "--target=sim:sm_80", *flags)
+            if not text:
+                return
+            totals.append(json.loads(text)["variants"][0]["estimate"])
+        times, assumed = [each["microseconds"] for each in totals], [each.get("sizes_assumed", False) for each in totals]
+        right = 0.9 < times[0] / times[1] < 1.1 and assumed[0]
+        self.judge("trips", None if right else f"{totals}")
 
     def check_calibration(self):
         """Histograms have all elements; the page draws each with its thresholds."""
