@@ -93,7 +93,8 @@ batches, lengths, heights and widths, counts of nodes and edges.
   they are equal; of what is found, boxes that have a counterpart of their label within a pixel, and of these the
   median: behind the slash is the share of them.
 - *Estimate* is [that by which schedules are chosen](../kernels.md#estimates), in microseconds on an H100, of the network
-  compiled for the first of its sizes: loops of known trips as often, others once, and the longer one of two branches.
+  compiled for the first of its sizes: loops of known trips as often, those that a run counts 64 times, others
+  once, and the longer one of two branches.
 
 """
 COLUMNS = ("", "", "parameters", "nodes", "launches", "waits", "compiled", "off by", "FP16", "estimate")
@@ -277,7 +278,7 @@ class Part:
         return self.suite.ok("generated")
 
     def estimate(self, network, source, feed):
-        """Of the first size; microseconds, and of a loop those of one trip."""
+        """Of the first size, in microseconds."""
         shapes = ",".join(f"{name}:{'x'.join(map(str, array.shape))}" for name, array in feed.items() if array.ndim)
         out = self.suite.work / f"{network.name}-sized"
         step, _ = self.compile(source, out, "fp32", f"--shapes={shapes}")

@@ -16,7 +16,7 @@ import harness
 import python_package
 
 SECONDS = 1800
-DEMO_SECONDS = 60  # of CPU, from pip install to the demo's picture
+DEMO_SECONDS = 60  # from pip install to the demo's picture
 # Limits of a wheel: bytes, and the newest glibc that it may need.
 LIMITS = {"runtime": (3 << 20, (2, 28)), "compiler": (60 << 20, (2, 35))}
 USE = """
@@ -162,13 +162,14 @@ class WheelTests:
                 self.step("demo", python, harness.SOURCE / "examples" / "fashion" / "demo.py", f"--tools={python.parent}",
                           f"--folder={self.folder / 'demo'}")):
             return
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        print(f"from pip install to the end of the demo: {time.monotonic() - start:.1f} s, {seconds:.1f} s of CPU")
+        elapsed, after = time.monotonic() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        print(f"from pip install to the end of the demo: {elapsed:.1f} s, {spent:.1f} s of CPU")
+        seconds = min(elapsed, spent)  # what runs beside it makes the one longer, and cores the other
         if seconds <= DEMO_SECONDS and (self.folder / "demo" / "contact-sheet.png").exists():
             self.suite.ok()
         else:
-            self.suite.fail("demo-seconds", f"{seconds:.1f} s of CPU, or no picture")
+            self.suite.fail("demo-seconds", f"{seconds:.1f} s, or no picture")
 
     def check_cases(self):
         """Part python's cases, which make models with onnx."""
