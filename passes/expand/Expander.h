@@ -13,7 +13,7 @@
 
 namespace cameo {
 class Expander;
-/// What is to be said of a value that is not known when the model is compiled.
+/// Says why a value is not known when the model is compiled, and names `nearest` as what could be.
 std::string whyUnknown(onnx::Shapes &shapes, mlir::Value value, const llvm::Twine &what,
                        llvm::StringRef nearest);
 
@@ -56,7 +56,8 @@ public:
   llvm::SmallVector<int64_t> sizes(unsigned operand) const;
   /// The integers that an operand holds, from a constant or from sizes; nothing where only a run knows them.
   std::optional<llvm::SmallVector<int64_t>> known(unsigned operand) const;
-  /// The same one by one; nothing where they are not even sizes.
+  /// The integers that an operand holds, those that only a run knows being nothing; nothing at all where the host does not
+  /// know it.
   std::optional<llvm::SmallVector<std::optional<int64_t>>> numbers(unsigned operand) const;
 
   //===-- What is emitted -------------------------------------------------------------------------------------===//

@@ -312,7 +312,7 @@ Operation *ControlFlow::callBranches(onnx::IfOp op, const Twine &otherwise) {
   SmallVector<int64_t> known;
   for (unsigned i = 0; i < op->getNumResults(); ++i) {
     onnx::Sizes &taken = results[0][i], &other = results[1][i];
-    // What an exporter writes for `a and b` is a scalar in one branch, and a tensor of one element in the other.
+    // Exporters write `a and b` as a scalar in one branch and a tensor of one element in the other.
     if (taken.size() != other.size() && isOnlyCondition(op->getResult(i)))
       for (auto [callee, sizes] : llvm::zip(callees, results))
         if (!sizes[i].empty()) {

@@ -76,8 +76,8 @@ struct PrecisionModel : PrecisionInterface::FallbackModel<PrecisionModel> {
 
 /// Attaches all rows.
 void attachPrecisionRoles(mlir::MLIRContext &context);
-/// The row of an operator, Full where it has none; a product of a value by itself grows as a power does, and what
-/// updates are added to stays FP32.
+/// The row of an operator, Full where it has none; a product of a value by itself grows as a power does, and a
+/// Scatter that adds or multiplies stays FP32.
 const PolicyRow &policyOf(mlir::Operation *op);
 
 /// The operands and results of FP32 that a node has in another type if it is of that precision.

@@ -565,7 +565,7 @@ def declared_states():
 
 @case("compile")
 def first_values_that_fail():
-    """Those of a call that fails are taken back, and states begin anew."""
+    """A call that fails takes back the first values that it was given, and states begin anew."""
     model = make([("Concat", ["keys", "x"], ["more_keys"], {"axis": 0}), ("Concat", ["values", "x"], ["more_values"], {"axis": 0}),
                   ("Add", ["more_keys", "more_values"], ["y"], {})],
                  [("x", TensorProto.FLOAT, ("T", 3)), ("keys", TensorProto.FLOAT, ("K", 3)), ("values", TensorProto.FLOAT, ("V", 3))],

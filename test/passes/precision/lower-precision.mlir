@@ -201,7 +201,7 @@ func.func @full(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
 
 // -----
 
-// What updates are added to is rounded once.
+// A sum of updates is rounded once.
 // CHECK-LABEL: func @updates(
 // CHECK: onnx.ScatterND({{.*}}reduction = "add"{{.*}} : (tensor<3x2xf32>, tensor<4x1xi64>, tensor<4x2xf32>)
 // expected-remark @+1 {{FP32: 1 node, FP16: 2 nodes; casts between them: 5}}
