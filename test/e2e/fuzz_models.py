@@ -134,11 +134,19 @@ class Fuzzer:
                 step = NUDGE[array.dtype.name]
                 moved[name] = (array * (1 + random.uniform(-step, step, array.shape))
                                ).astype(array.dtype)
+        def resized(others):
+            return any(array.shape != other.shape for array, other in zip(arrays, others))
+
         try:
             others = evaluate(moved)
+            if resized(others):
+                # Inputs whose values are counted, as Unique does, stay as they are.
+                moved.update({name: array for name, array in feed.items()
+                              if resized(evaluate({**feed, name: moved[name]}))})
+                others = evaluate(moved)
         except Exception as refused:  # pylint: disable=broad-except
             return str(refused) or type(refused).__name__
-        if any(array.shape != other.shape for array, other in zip(arrays, others)):
+        if resized(others):
             return "sizes depend on how values are rounded"
         rounded = behind_f16(sample.model)
         return arrays, [self.allowed(array, other, output.name in rounded)
