@@ -137,6 +137,7 @@ bool splitsOnes(Operation *op) {
   return keeps && keeps.getInt() == 0 && split && split.getRank() == 0 &&
          (!size || size->front() == 1);
 }
+bool weighsSequences(Operation *op) { return op->hasAttr("weights") && !has(op, "mode", "TF"); }
 bool showsScores(Operation *op) {
   return isSet(op, "qk_matmul_output_mode") && !op->getResult(3).use_empty();
 }
@@ -202,6 +203,8 @@ constexpr Difference differences[] = {
     {of<PowOp>, isWhole, "a negative power is cut to a whole number", kText},
     {of<ResizeOp>, halfPixel, "one element is taken from coordinate 0", kText},
     {of<PadOp>, crops, "negative pads take elements away", kText},
+    {of<TfIdfVectorizerOp>, weighsSequences,
+     "weights are those of sequences of the pool, not of columns", kText},
     {of<GRUOp, LSTMOp, RNNOp>, hasMoreThanGates,
      "directions, sequence_lens, activations, clip and input_forget are as their text says", kText},
     {of<CastOp>, castsToInteger, "what no integer of the type can hold is undefined", kOpen},

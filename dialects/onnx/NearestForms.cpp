@@ -17,8 +17,8 @@ void attachNearestForms(MLIRContext &context) {
   OperatorRows<NearestFormModel> rows(context);
   rows.add<IfOp>(
       "a condition that is a constant or known from shapes, or Where on the results of both");
-  rows.add<ImageDecoderOp, RegexFullMatchOp, StringConcatOp, StringNormalizerOp, StringSplitOp,
-           TfIdfVectorizerOp>("the same done before the model, which takes tensors of numbers");
+  rows.add<ImageDecoderOp, RegexFullMatchOp, StringConcatOp, StringNormalizerOp, StringSplitOp>(
+      "the same done before the model, which takes tensors of numbers");
 }
 
 } // namespace cameo::onnx

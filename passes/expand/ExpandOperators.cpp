@@ -32,6 +32,7 @@ void attachExpansions(MLIRContext &context) {
   registerPositionExpansions(rows);
   registerRandomExpansions(rows);
   registerScatterExpansions(rows);
+  registerWordExpansions(rows);
 }
 
 namespace {

@@ -161,5 +161,6 @@ void registerPositionExpansions(
     ExpansionRows &rows); // AffineGrid, RotaryEmbedding, CenterCropPad, Col2Im, Det
 void registerRandomExpansions(ExpansionRows &rows);  // Random*, Bernoulli, Multinomial, Dropout
 void registerScatterExpansions(ExpansionRows &rows); // Scatter*, TensorScatter, MaxUnpool
+void registerWordExpansions(ExpansionRows &rows);    // TfIdfVectorizer
 
 } // namespace cameo

@@ -266,6 +266,9 @@ def cases():
     yield Difference("MaxUnpool with an `output_shape` larger than its windows make", "MaxUnpool",
                      [floats(1, 2, 3, 4, shape=[1, 1, 2, 2]), ints(5, 7, 13, 15).reshape(1, 1, 2, 2), ints(1, 1, 5, 5)],
                      "reference", {"kernel_shape": [2, 2], "strides": [2, 2]})
+    yield Difference("TfIdfVectorizer with `weights`", "TfIdfVectorizer", [ints(4, 3, 4)], "onnxruntime",
+                     {"mode": "TFIDF", "min_gram_length": 1, "max_gram_length": 1, "max_skip_count": 0,
+                      "ngram_counts": [0], "ngram_indexes": [1, 0], "pool_int64s": [3, 4], "weights": [0.5, 2.0]})
     yield Difference("ReverseSequence of lengths out of range at run time", "ReverseSequence",
                      [floats(1, 2, 3, 4, 5, 6, shape=[3, 2]), ints(4, -1)],
                      [floats(5, 2, 3, 4, 1, 6, shape=[3, 2])], fixed=False)

@@ -4,7 +4,8 @@ import numpy
 from onnx import TensorProto
 
 from row_cases import F16, F32, F64, I32, I64, Case, Fixed, fixed, normal, operator, scalar, whole
-from spec_kinds import crop_sizes, grid_sizes, signal_axis
+from spec_kinds import (anything, at_least, crop_sizes, each_at_least, gram_count, gram_lengths, gram_pool, gram_starts,
+                        grid_sizes, signal_axis, words)
 
 # --- transforms
 
@@ -142,3 +143,34 @@ def determinant(name, version):
     for size in (1, 2, 3, 4):
         yield Case(f"of-{size}", [normal(3, size, size)])
     yield Case("alone", [normal(3, 3)])
+
+
+# --- words
+
+@operator("TfIdfVectorizer", min_gram_length=at_least(1), max_gram_length=gram_lengths, max_skip_count=at_least(0),
+          ngram_counts=gram_starts, ngram_indexes=each_at_least(0, gram_count), mode=words("TF"), pool_int64s=gram_pool,
+          pool_strings=anything, weights=anything)
+def tf_idf_vectorizer(name, version):
+    pool = {"ngram_counts": [0, 4, 10], "pool_int64s": [2, 3, 5, 4, 5, 6, 7, 8, 6, 7, 2, 3, 2],
+            "ngram_indexes": [0, 1, 2, 3, 4, 5, 6, 7]}
+
+    def case(label, *shape, least=1, most=2, skips=0, mode="TF", dtype=I64, **attributes):
+        return Case(label, [whole(2, 9, *shape, dtype=dtype)],
+                    {"min_gram_length": least, "max_gram_length": most, "max_skip_count": skips, "mode": mode,
+                     **pool, **attributes})
+
+    weights = {"weights": [2.0, 0.5, -1.0, 3.0, 1.5, 0.25, 4.0, 1.0]}
+    yield case("words", 3, 40, most=1)
+    yield case("pairs", 3, 40, least=2)
+    yield case("triples", 2, 60, least=3, most=3, skips=2, dtype=I32)
+    yield case("skips", 2, 50, most=3, skips=5)
+    yield case("skips-beyond", 2, 4, least=2, most=3, skips=5)
+    yield case("row", 60, most=3, skips=1, dtype=I32)
+    yield case("short", 3, 1)
+    yield case("order", 2, 50, most=3, ngram_indexes=[7, 0, 6, 1, 5, 2, 4, 3])
+    yield case("gaps", 2, 50, most=3, ngram_indexes=[9, 0, 6, 1, 5, 2, 4, 3])
+    yield case("shared", 2, 50, most=3, ngram_indexes=[2, 0, 2, 1, 1, 2, 3, 0])
+    for mode in ("IDF", "TFIDF"):
+        yield case(mode, 2, 12, most=3, mode=mode)
+        yield case(f"{mode}-weights", 3, 12, most=3, mode=mode, skips=1, **weights)
+    yield case("weights-shared", 2, 30, most=3, mode="TFIDF", ngram_indexes=[2, 0, 2, 1, 1, 2, 3, 0], **weights)

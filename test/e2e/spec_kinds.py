@@ -308,6 +308,28 @@ def cell_numbers(operator, version, case):
 
 
 # By attribute.
+def gram_count(case):
+    return len(case.attributes["ngram_indexes"])
+
+
+def gram_lengths(operator, version, case):
+    """No more than there are starts of lengths."""
+    for value in (0, -1, len(case.attributes["ngram_counts"]) + 1, MOST):
+        yield value, True
+
+
+def gram_starts(operator, version, case):
+    n = len(case.attributes["pool_int64s"])
+    for value in ([-1, 4, 10], [0, n + 1], [0, 4, 3], [0, 3, 10]):
+        yield value, True
+
+
+def gram_pool(operator, version, case):
+    pool = case.attributes["pool_int64s"]
+    for value in (pool[:-3], pool + [9, 9, 9], []):
+        yield value, True
+
+
 ATTRIBUTES = {
     "auto_pad": words("SAME_UPPER"), "direction": words("forward"), "round_mode": words("up"), "mode": words("linear"),
     "approximate": words("tanh"), "nearest_mode": words("floor"), "coordinate_transformation_mode": words("asymmetric"),

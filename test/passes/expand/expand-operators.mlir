@@ -121,3 +121,42 @@ func.func @left(%x: tensor<3xf32>, %at: tensor<1x1xi64>, %u: tensor<1xf32>, %man
   %2 = onnx.ScatterND(%x, %beyond, %u) : (tensor<3xf32>, tensor<1x1xi64>, tensor<1xf32>) -> tensor<*xf32>
   return %0, %1, %2 : tensor<*xf32>, tensor<*xf32>, tensor<*xf32>
 }
+
+// -----
+
+// Each word of a pair is compared with those of the pool, and what is found is counted for its column.
+// CHECK-LABEL: func @pairs(
+// CHECK: %[[FIRST:.*]] = onnx.Equal(
+// CHECK: %[[SECOND:.*]] = onnx.Equal(
+// CHECK: %[[PAIR:.*]] = onnx.And(%[[FIRST]], %[[SECOND]])
+// CHECK: onnx.Cast(%[[PAIR]]) {to = 6 : i64}
+// CHECK: onnx.ReduceSum(
+// CHECK: onnx.Gather(
+// CHECK-NOT: onnx.TfIdfVectorizer
+// SIZES-LABEL: func @pairs(
+// SIZES: return {{.*}} : tensor<?x3xf32>
+func.func @pairs(%x: tensor<?x?xi32>) -> tensor<*xf32> {
+  %y = onnx.TfIdfVectorizer(%x) {max_gram_length = 2 : i64, max_skip_count = 0 : i64, min_gram_length = 2 : i64, mode = "TF", ngram_counts = array<i64: 0, 0>, ngram_indexes = array<i64: 2, 0>, pool_int64s = array<i64: 3, 4, 4, 3>} : (tensor<?x?xi32>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @words_refused(
+func.func @words_refused(%x: tensor<2x5xi32>, %deep: tensor<2x2x5xi32>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>) {
+  // CHECK: onnx.unexpanded = "the input has 3 dimensions, neither 1 nor 2"
+  %0 = onnx.TfIdfVectorizer(%deep) {max_gram_length = 1 : i64, max_skip_count = 0 : i64, min_gram_length = 1 : i64, mode = "TF", ngram_counts = array<i64: 0>, ngram_indexes = array<i64: 0>, pool_int64s = array<i64: 3>} : (tensor<2x2x5xi32>) -> tensor<*xf32>
+  // CHECK: onnx.unexpanded = "words are text; nearest supported: numbers of words, and 'pool_int64s'"
+  %1 = onnx.TfIdfVectorizer(%x) {max_gram_length = 1 : i64, max_skip_count = 0 : i64, min_gram_length = 1 : i64, mode = "TF", ngram_counts = array<i64: 0>, ngram_indexes = array<i64: 0>, pool_strings = ["a"]} : (tensor<2x5xi32>) -> tensor<*xf32>
+  // CHECK: onnx.unexpanded = "'min_gram_length' = 2 and 'max_gram_length' = 1 are no lengths of the 1 that 'ngram_counts' has"
+  %2 = onnx.TfIdfVectorizer(%x) {max_gram_length = 1 : i64, max_skip_count = 0 : i64, min_gram_length = 2 : i64, mode = "TF", ngram_counts = array<i64: 0>, ngram_indexes = array<i64: 0>, pool_int64s = array<i64: 3>} : (tensor<2x5xi32>) -> tensor<*xf32>
+  // CHECK: onnx.unexpanded = "'ngram_counts' has 0 to 3 for sequences of 2; 'pool_int64s' has 3 numbers"
+  %3 = onnx.TfIdfVectorizer(%x) {max_gram_length = 2 : i64, max_skip_count = 0 : i64, min_gram_length = 2 : i64, mode = "TF", ngram_counts = array<i64: 0, 0>, ngram_indexes = array<i64: 0>, pool_int64s = array<i64: 3, 4, 5>} : (tensor<2x5xi32>) -> tensor<*xf32>
+  // CHECK: onnx.unexpanded = "the pool has a sequence twice"
+  %4 = onnx.TfIdfVectorizer(%x) {max_gram_length = 1 : i64, max_skip_count = 0 : i64, min_gram_length = 1 : i64, mode = "TF", ngram_counts = array<i64: 0>, ngram_indexes = array<i64: 0, 1>, pool_int64s = array<i64: 3, 3>} : (tensor<2x5xi32>) -> tensor<*xf32>
+  // CHECK: onnx.unexpanded = "'ngram_indexes' has a number 2 times; supported are 16, and one with 'mode' = 'IDF'"
+  %5 = onnx.TfIdfVectorizer(%x) {max_gram_length = 1 : i64, max_skip_count = 0 : i64, min_gram_length = 1 : i64, mode = "IDF", ngram_counts = array<i64: 0>, ngram_indexes = array<i64: 1, 1>, pool_int64s = array<i64: 3, 4>} : (tensor<2x5xi32>) -> tensor<*xf32>
+  // CHECK: onnx.unexpanded = "'weights' has 1 numbers for 2 sequences of 'pool_int64s'"
+  %6 = onnx.TfIdfVectorizer(%x) {max_gram_length = 1 : i64, max_skip_count = 0 : i64, min_gram_length = 1 : i64, mode = "TFIDF", ngram_counts = array<i64: 0>, ngram_indexes = array<i64: 1, 0>, pool_int64s = array<i64: 3, 4>, weights = array<f32: 1.0>} : (tensor<2x5xi32>) -> tensor<*xf32>
+  return %0, %1, %2, %3, %4, %5, %6 : tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>
+}

@@ -15,7 +15,7 @@ def weight(name, numbers, dtype):
     return numpy_helper.from_array(numpy.array(numbers, dtype), name)
 
 
-def save(name, nodes, inputs, weights=(), opset=17, domains=()):
+def save(name, nodes, inputs, weights=(), opset=20, domains=()):
     used = {name for n in nodes for name in n.input}
     outputs = [helper.make_empty_tensor_value_info(name) for n in nodes for name in n.output
                if name and name not in used]
@@ -25,11 +25,6 @@ def save(name, nodes, inputs, weights=(), opset=17, domains=()):
                        *(helper.make_opsetid(domain, 1) for domain in domains)])
     model.ir_version = 8
     onnx.save(model, f"{sys.argv[1]}/{name}.onnx")
-
-
-# Attributes that TfIdfVectorizer must have.
-WORDS = {"mode": "TF", "min_gram_length": 1, "max_gram_length": 1, "max_skip_count": 0, "ngram_counts": [0],
-         "ngram_indexes": [0], "pool_int64s": [1]}
 
 
 def branch(name):
@@ -44,8 +39,9 @@ save("many", [
     node("QuickGelu", ["x"], ["quick"], "quick", domain="com.microsoft"),
     node("QAttention", ["x"], ["attention"], "attention", domain="com.microsoft"),
     node("Reluu", ["x"], ["typo"], "typo"),
-    node("Gelu", ["x"], ["newer"], "newer"),
-    *(node("TfIdfVectorizer", ["axes"], [f"mask{i}"], f"mask{i}", **WORDS) for i in range(5)),
+    node("Swish", ["x"], ["newer"], "newer"),
+    node("Cast", ["axes"], ["bytes"], "to_bytes", to=TensorProto.UINT8),
+    *(node("ImageDecoder", ["bytes"], [f"image{i}"], f"image{i}") for i in range(5)),
     node("If", ["flag"], ["chosen"], "if", then_branch=branch("a"), else_branch=branch("b")),
     node("LSTM", ["steps", "w", "w"], ["recurrent"], "lstm", hidden_size=2),
     node("Resize", ["x", "", "scales"], ["cropped"], "crop",
