@@ -12,13 +12,12 @@
 // state from one to the next; a SequenceMap gets a sequence of numbers.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "dialects/onnx/shape/NodeText.h"
 #include "dialects/rt/Ledger.h"
 #include "passes/Statistics.h"
 #include "passes/expand/Expander.h"
 #include "passes/graph/Elements.h"
 #include "passes/graph/ShapeWalk.h"
-
-#include "llvm/Support/Format.h"
 
 #include <cfloat>
 
@@ -55,12 +54,6 @@ static double number(Expander &e, StringRef attribute, double otherwise) {
   return value ? value.getValueAsDouble() : otherwise;
 }
 
-static std::string text(double number) {
-  std::string result;
-  llvm::raw_string_ostream(result) << llvm::format("%g", number);
-  return result;
-}
-
 static LogicalResult checkFloats(Expander &e, Type type) {
   auto real = dyn_cast<FloatType>(type);
   if (real && real.getWidth() >= 16)
@@ -84,11 +77,12 @@ static LogicalResult giveUniform(Expander &e, Value shape) {
     return failure();
   // NaN does not compare.
   if (!(low <= high) || !(high - low <= FLT_MAX))
-    return e.refuse("its numbers are from " + text(low) + " to " + text(high) +
+    return e.refuse("its numbers are from " + onnx::numberText(low) + " to " +
+                    onnx::numberText(high) +
                     "; low must not be above high, and their difference a float");
   if (!hasNumbers(cast<FloatType>(type), low, high))
-    return e.refuse("its type has no number from " + text(low) + " up to but without " +
-                    text(high));
+    return e.refuse("its type has no number from " + onnx::numberText(low) + " up to but without " +
+                    onnx::numberText(high));
   e.give(0, e.draw("uniform", shape, {}, type,
                    {e.with("low", float(low)), e.with("high", float(high))}));
   return success();

@@ -505,8 +505,9 @@ static LogicalResult foldNonMaxSuppression(Fold &fold) {
   std::vector<double> numbers = readDoubles(fold.input(0)), ranks = readDoubles(fold.input(1));
   auto isNan = [](double x) { return x != x; };
   // Nobody says what overlaps a NaN, or is better than one.
-  if (share != share || (!fold.absent(4) && (!least || isNan(*least))) || fold.input(0).isSplat() ||
-      fold.input(1).isSplat() || llvm::any_of(numbers, isNan) || llvm::any_of(ranks, isNan))
+  if (!(share >= 0 && share <= 1) || (!fold.absent(4) && (!least || isNan(*least))) ||
+      fold.input(0).isSplat() || fold.input(1).isSplat() || llvm::any_of(numbers, isNan) ||
+      llvm::any_of(ranks, isNan))
     return failure();
   std::vector<float> corners(numbers.begin(), numbers.end()), scores(ranks.begin(), ranks.end());
   int64_t count = boxSizes[1], classes = scoreSizes[1];

@@ -6,6 +6,7 @@
 #include "dialects/onnx/Onnx.h"
 
 #include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/Format.h"
 
 using namespace mlir;
 
@@ -45,6 +46,12 @@ std::string inputText(Operation *op, unsigned operand) {
   if (formal.option != Option::Variadic)
     return name;
   return name + " " + std::to_string(operand + 1 - schema->inputs.size());
+}
+
+std::string numberText(double number) {
+  std::string result;
+  llvm::raw_string_ostream(result) << llvm::format("%g", number);
+  return result;
 }
 
 void reportBug(Operation *op, const Twine &what) {

@@ -20,6 +20,9 @@ std::string operatorText(mlir::Operation *op);
 /// "input 'axes'" of an op, by the operator's schema.
 std::string inputText(mlir::Operation *op, unsigned operand);
 
+/// A number with the digits that tell it from others nearby: 0.5, 1e+20, nan.
+std::string numberText(double number);
+
 /// Ends the process at a node of which something is true that never is, unless the compiler has a bug: with
 /// what it is, in every build.
 [[noreturn]] void reportBug(mlir::Operation *op, const llvm::Twine &what);

@@ -140,6 +140,9 @@ static FailureOr<Sizes> inferNonMaxSuppression(Shapes &shapes, Operation *op) {
                                 typeText(op->getOperand(operand).getType()) +
                                 "; it must hold one number");
   }
+  std::optional<double> share = isAbsent(op, 3) ? 0 : constantScalar(op->getOperand(3));
+  if (share && !(*share >= 0 && *share <= 1))
+    return s.refuse(op, "iou_threshold is " + numberText(*share) + "; it must be from 0 to 1");
   FailureOr<OpFoldResult> limit = suppressionLimit(shapes, op);
   OpFoldResult lines = s.mul(scores[0], scores[1]);
   if (failed(limit) || failed(checkLength(s, op, s.mul(lines, scores[2]))))

@@ -209,6 +209,20 @@ func.func @box_ranks(%boxes: tensor<20x4xf32>, %scores: tensor<2x3x20xf32>) -> t
 
 // -----
 
+// expected-error @below {{unsupported: 2 nodes cannot be compiled}}
+func.func @box_shares(%boxes: tensor<2x20x4xf32>, %scores: tensor<2x3x20xf32>) -> (tensor<?x3xi64>, tensor<?x3xi64>) {
+  %none = onnx.None() : () -> none
+  %beyond = onnx.Constant() {value = dense<1.5> : tensor<f32>} : () -> tensor<f32>
+  %nan = onnx.Constant() {value = dense<0x7FC00000> : tensor<1xf32>} : () -> tensor<1xf32>
+  // expected-note @below {{iou_threshold is 1.5; it must be from 0 to 1}}
+  %y = onnx.NonMaxSuppression(%boxes, %scores, %none, %beyond, %none) : (tensor<2x20x4xf32>, tensor<2x3x20xf32>, none, tensor<f32>, none) -> tensor<?x3xi64>
+  // expected-note @below {{iou_threshold is nan; it must be from 0 to 1}}
+  %z = onnx.NonMaxSuppression(%boxes, %scores, %none, %nan, %none) : (tensor<2x20x4xf32>, tensor<2x3x20xf32>, none, tensor<1xf32>, none) -> tensor<?x3xi64>
+  return %y, %z : tensor<?x3xi64>, tensor<?x3xi64>
+}
+
+// -----
+
 // expected-error @below {{unsupported: 1 node cannot be compiled}}
 func.func @box_share(%boxes: tensor<2x20x4xf32>, %scores: tensor<2x3x20xf32>, %share: tensor<2xf32>) -> tensor<?x3xi64> {
   %none = onnx.None() : () -> none
