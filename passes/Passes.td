@@ -111,7 +111,8 @@ def FoldControlFlow : Pass<"cameo-fold-control-flow", "::mlir::ModuleOp"> {
     Conditions, trip counts and positions are constants, or known from sizes. An If becomes the branch that is taken; where only a
     run knows which that is, both branches and a Where for each result, if they make values of the same shapes and check
     no sizes while they run, else `onnx.CallIf`, whose branches are private functions. Loop, Scan and SequenceMap become a copy of the body for each trip: up to 16 trips of one loop, and 2,000 nodes of all copies,
-    those of graphs within the body included. Results that they collect are Concats of parts. What reads a sequence
+    those of graphs within the body included. What holds graphs in graphs more than three deep is called first, without a
+    try of copies, since each of these would try those within it. Results that they collect are Concats of parts. What reads a sequence
     or an optional reads the tensors in it.
 
     Sizes are inferred on the way and constants folded, so that a condition may be known from the shape of another

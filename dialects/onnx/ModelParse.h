@@ -10,8 +10,8 @@
 
 namespace cameo::onnx {
 
-/// Nested messages that protobuf follows; a subgraph takes three.
-inline constexpr int kMaxNesting = 64;
+/// Nested messages that protobuf follows, its own default; a subgraph takes three.
+inline constexpr int kMaxNesting = 100;
 
 /// Parses a model of at most 2 GiB and kMaxNesting nested messages.
 llvm::Expected<std::shared_ptr<onnx_proto::ModelProto>> parseModel(llvm::StringRef bytes);

@@ -18,12 +18,17 @@
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/StringSet.h"
 
+#include <map>
+#include <memory>
+
 namespace cameo {
 
 /// The trips that one loop is unrolled for at most.
 inline constexpr int64_t kMostTrips = 16;
 /// The nodes that copies of bodies have in all at most, those of graphs within them included.
 inline constexpr int64_t kMostUnrolledNodes = 2000;
+/// The graphs in graphs that are tried as copies at most, itself among them.
+inline constexpr unsigned kMostTriedDepth = 3;
 /// The numbers at most that are made of sizes again in a graph that reads them.
 inline constexpr int64_t kMostCopiedNumbers = 64;
 
@@ -60,6 +65,9 @@ private:
   static mlir::Operation *behind(mlir::Operation *before, mlir::Block *block);
   /// Nodes of a graph and of the graphs within it.
   static int64_t countNodes(mlir::Block &body);
+  /// True of an operator that holds more graphs in graphs than are tried as copies: a graph whose copies are of no use
+  /// becomes a function, and each of them would try the graphs within it.
+  static bool isDeep(mlir::Operation *op);
   /// Infers types that were not known in a graph, because those of what it reads were not.
   static void inferTypes(mlir::Operation *op);
   /// Puts values into the place of the operator's results, and takes it out of the function.
@@ -126,12 +134,15 @@ private:
   static bool isOpen(const onnx::Sizes &sizes);
   /// Has the operand be a scalar, the one element of what it was; gives what is to be visited next.
   mlir::Operation *readScalar(mlir::Operation *op, unsigned operand);
+  std::string describeBranches(onnx::IfOp op, Captures &captures,
+                               llvm::SmallVectorImpl<Formal> &formals);
   mlir::Operation *callBranches(onnx::IfOp op, const llvm::Twine &otherwise);
   mlir::Operation *callLoop(mlir::Operation *op);
   std::string describeLoop(LoopCall &call);
   void mapArguments(const LoopCall &call, mlir::IRMapping &map);
   void returnParts(const LoopCall &call);
   std::string whyNotCarried(const Formal &given, mlir::Type element, const onnx::Sizes &made);
+  void openSize(LoopCall &call, unsigned carried, unsigned dim);
   bool openSizes(LoopCall &call, llvm::ArrayRef<onnx::Sizes> made);
   mlir::FailureOr<llvm::SmallVector<onnx::Sizes>> outlineLoop(LoopCall &call, std::string &problem);
   std::string typeLoop(LoopCall &call, llvm::ArrayRef<onnx::Sizes> made);
@@ -243,6 +254,10 @@ private:
   llvm::DenseMap<const void *, mlir::StringAttr> unnamed; // names of sizes that have none
   unsigned lastNumber = 0;                                // of those of them that are numbers
   std::vector<mlir::func::FuncOp> made;                   // of graphs, and those of graphs in them
+  /// What loops have opened of what they carry, by their locations, in this function and those around it. References
+  /// into it stay.
+  using Opened = std::map<const void *, std::vector<llvm::BitVector>>;
+  std::shared_ptr<Opened> opened = std::make_shared<Opened>();
   mlir::Value none;
   llvm::DenseMap<mlir::Value, List> lists;
   llvm::DenseMap<mlir::Value, mlir::Value> optionals; // null: without an element

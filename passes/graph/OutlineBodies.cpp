@@ -168,6 +168,7 @@ FailureOr<SmallVector<onnx::Sizes>> ControlFlow::inferCallee(func::FuncOp callee
                                                              std::string &problem) {
   updateFunctionType(callee);
   ControlFlow inside(callee, pass);
+  inside.opened = opened;
   inside.run();
   llvm::append_range(made, inside.made);
   for (const onnx::Refusals::Problem &found : inside.walk.refusals.problems()) {
@@ -267,6 +268,27 @@ static bool isOnlyCondition(Value value) {
   });
 }
 
+/// Says why the branches cannot be functions, as far as their graphs need not be looked at; an empty string where
+/// nothing is against it so far.
+std::string ControlFlow::describeBranches(onnx::IfOp op, Captures &captures,
+                                          SmallVectorImpl<Formal> &formals) {
+  captures = capturesOf(op->getRegions());
+  for (Value value : captures.values) {
+    std::optional<Formal> formal = formalOf(value);
+    if (!formal)
+      return isa<TensorType>(value.getType())
+                 ? kRefusedBefore.str()
+                 : "its branches read a sequence or an optional of the graph around them";
+    formals.push_back(*formal);
+  }
+  for (Region &region : op->getRegions())
+    if (llvm::any_of(region.front().getTerminator()->getOperandTypes(),
+                     llvm::IsaPred<onnx::SeqType, onnx::OptType>))
+      return "its branches make a sequence or an optional; nearest supported: tensors, or a "
+             "condition that is known when the model is compiled";
+  return "";
+}
+
 Operation *ControlFlow::callBranches(onnx::IfOp op, const Twine &otherwise) {
   std::string why = otherwise.str(); // why it is not folded
   size_t before = made.size();
@@ -275,22 +297,10 @@ Operation *ControlFlow::callBranches(onnx::IfOp op, const Twine &otherwise) {
     discardCallees(before);
     return keep(op, text == kRefusedBefore ? "" : text + (why.empty() ? "" : kNotFolded) + why);
   };
-  Captures captures = capturesOf(op->getRegions());
+  Captures captures;
   SmallVector<Formal> formals;
-  for (Value value : captures.values) {
-    std::optional<Formal> formal = formalOf(value);
-    if (!formal)
-      return refuse(isa<TensorType>(value.getType())
-                        ? kRefusedBefore
-                        : "its branches read a sequence or an optional of the graph around them");
-    formals.push_back(*formal);
-  }
-  for (Operation *yield :
-       {op.getThenBranch().front().getTerminator(), op.getElseBranch().front().getTerminator()})
-    if (llvm::any_of(yield->getOperandTypes(), llvm::IsaPred<onnx::SeqType, onnx::OptType>))
-      return refuse("its branches make a sequence or an optional; nearest supported: tensors, or a "
-                    "condition that is "
-                    "known when the model is compiled");
+  if (std::string problem = describeBranches(op, captures, formals); !problem.empty())
+    return refuse(problem);
   SmallVector<func::FuncOp> callees;
   SmallVector<SmallVector<onnx::Sizes>> results;
   std::pair<Region *, StringRef> branches[] = {{&op.getThenBranch(), "then"},
@@ -479,25 +489,31 @@ std::string ControlFlow::whyNotCarried(const Formal &given, Type element, const 
          "; nearest supported: values that keep type and rank";
 }
 
+/// Has trips change a size of what is carried.
+void ControlFlow::openSize(LoopCall &call, unsigned carried, unsigned dim) {
+  call.open[carried].set(dim);
+  Formal &formal = call.formals[1 + carried];
+  // A size of its own, which no other is known to be equal to.
+  formal.sizes[dim] = walk.sizes.size(StringAttr::get(function.getContext()));
+  SmallVector<int64_t> shape(formal.type.getShape());
+  shape[dim] = ShapedType::kDynamic;
+  formal.type = formal.type.clone(shape);
+}
+
 /// Opens the sizes that a trip changes of what it is given; true where there are such.
 bool ControlFlow::openSizes(LoopCall &call, ArrayRef<onnx::Sizes> made) {
   bool changes = false;
   for (unsigned i = 0; i < call.carried; ++i) {
     Formal &formal = call.formals[1 + i];
-    SmallVector<int64_t> shape(formal.type.getShape());
     for (auto [dim, size] : llvm::enumerate(made[1 + i])) {
       std::optional<int64_t> before = getConstantIntValue(formal.sizes[dim]);
       std::optional<int64_t> after = getConstantIntValue(size);
       if (call.open[i][dim] || (before && before == after) ||
           (!before && !after && walk.sizes.nameOf(size) == sizeName(formal.sizes[dim])))
         continue;
-      call.open[i].set(dim);
+      openSize(call, i, dim);
       changes = true;
-      // A size of its own, which no other is known to be equal to.
-      formal.sizes[dim] = walk.sizes.size(StringAttr::get(function.getContext()));
-      shape[dim] = ShapedType::kDynamic;
     }
-    formal.type = formal.type.clone(shape);
   }
   return changes;
 }
@@ -505,6 +521,14 @@ bool ControlFlow::openSizes(LoopCall &call, ArrayRef<onnx::Sizes> made) {
 /// Makes a function of the body, for sizes that hold in each trip; gives those of its results.
 FailureOr<SmallVector<onnx::Sizes>> ControlFlow::outlineLoop(LoopCall &call, std::string &problem) {
   size_t before = made.size();
+  // Loops in loops would each be made anew for each size that those around them open.
+  std::vector<llvm::BitVector> *known =
+      isDeep(call.op) ? &(*opened)[call.op->getLoc().getAsOpaquePointer()] : nullptr;
+  if (known && known->size() == call.open.size())
+    for (unsigned i = 0; i < call.carried; ++i)
+      for (unsigned dim : (*known)[i].set_bits())
+        if (dim < call.open[i].size())
+          openSize(call, i, dim);
   while (true) {
     call.callee = createCallee(call.op, "body", call.formals);
     made.push_back(call.callee);
@@ -526,6 +550,8 @@ FailureOr<SmallVector<onnx::Sizes>> ControlFlow::outlineLoop(LoopCall &call, std
       return failure();
     if (!openSizes(call, *results))
       return results;
+    if (known)
+      known->assign(call.open.begin(), call.open.end());
     discardCallees(before);
   }
 }

@@ -27,6 +27,12 @@ static constexpr StringLiteral kNearestIf =
 Operation *ControlFlow::select(onnx::IfOp op) {
   if (auto known = selections.find(op); known != selections.end())
     return finishSelection(op, known->second);
+  if (isDeep(op)) {
+    Captures captures;
+    SmallVector<Formal> formals;
+    if (describeBranches(op, captures, formals).empty())
+      return callBranches(op, whyUnknown(op.getCond(), "its condition", kNearestIf));
+  }
   int64_t nodes = countNodes(op.getThenBranch().front()) + countNodes(op.getElseBranch().front());
   if (unrolledNodes + nodes > kMostUnrolledNodes)
     return callBranches(op, "");

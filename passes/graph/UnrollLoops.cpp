@@ -54,6 +54,17 @@ int64_t ControlFlow::countNodes(Block &body) {
   return nodes;
 }
 
+/// Graphs in graphs, itself among them.
+static unsigned depthOf(Operation *op) {
+  unsigned inner = 0;
+  for (Region &region : op->getRegions())
+    for (Operation &each : region.getOps())
+      inner = std::max(inner, depthOf(&each));
+  return op->getNumRegions() ? 1 + inner : 0;
+}
+
+bool ControlFlow::isDeep(Operation *op) { return depthOf(op) > kMostTriedDepth; }
+
 Value ControlFlow::yielded(Operation *op, const Unrolled &loop, int64_t trip, unsigned number) {
   unsigned each = bodyOf(op).getTerminator()->getNumOperands();
   return op->getOperand(loop.given.size() + trip * each + number);
@@ -84,6 +95,13 @@ ControlFlow::Next ControlFlow::limited(Operation *op, Unrolled &loop,
     return leave(op, loop,
                  "makes more than " + Twine(kMostTrips) +
                      " trips, the most that are unrolled; nearest supported: " + kNearestLoop);
+  if (!loop.trips && trips.value_or(2) > 1 && isDeep(op)) {
+    LoopCall call{op};
+    if (!isa<onnx::SequenceMapOp>(op) && describeLoop(call).empty())
+      return leave(op, loop,
+                   "holds graphs in graphs, more than " + Twine(kMostTriedDepth) +
+                       " deep; nearest supported: " + kNearestLoop);
+  }
   int64_t each = countNodes(bodyOf(op));
   int64_t ahead = trips ? *trips - loop.trips : 1;
   if (unrolledNodes + ahead * each > kMostUnrolledNodes) {

@@ -314,7 +314,7 @@ def check_names(tests):
             "names-mixed": ["--input=@some.npz", "--input=e,f:1=@4.npy", "--input=@3.npy"]}.items():
         step = harness.run([artefact, "--device=sim", *words, *sums], SECONDS, cwd=tests.folder)
         tests.judge(case, step, 0, "[SUCCESS]")
-    step = harness.run([artefact, "--device=sim", "--random-inputs",
+    step = harness.run([artefact, "--device=simulator", "--random-inputs",
                         "--shapes=a:2,e,f:1:2,@b:2,a:0:2,c=d:2", "--output=y@1=@y@1.npy"], SECONDS,
                        cwd=tests.folder)
     tests.judge("names-shapes", step, 0)

@@ -578,6 +578,33 @@ def deep_choices(g):
     return g.loop(n, "", [x], outer), number_feeds(4, 1, 3)
 
 
+def ladder(g):
+    """`elif` after `elif`, whose branches differ in shape: time to compile that doubled with each would not end."""
+    x, n = g.input("x", FLOAT, ["N", 4]), g.input("n", INT64)
+
+    def rung(b, number):
+        def then(t):
+            return [t.add("Concat", *[x] * (1 + number % 3), axis=0)]
+
+        def other(t):
+            return [rung(t, number + 1)] if number < 23 else [t.add("Neg", x)]
+        return b.choose(b.add("Equal", n, b.number(number)), then, other)[0]
+    return [rung(g, 0)], number_feeds(0, 11, 23, 30)
+
+
+def nest(g):
+    """Loops in loops, each of which makes what it carries longer, as long as its sum is small; the same holds for these."""
+    x, n = g.add("Abs", g.input("x", FLOAT, [1, 4])), g.input("n", INT64)
+
+    def body_of(depth):
+        def body(b, i, v):
+            made = b.loop(n, b.array(True), [v], body_of(depth - 1))[0] if depth else b.add("Add", v, b.float(0.5))
+            longer = b.add("Concat", made, x, axis=0)
+            return b.add("Less", b.add("ReduceSum", longer, keepdims=0), b.float(30)), [longer], []
+        return body
+    return g.loop(n, g.array(True), [x], body_of(19)), number_feeds(1, 2, sizes=(1, 1))
+
+
 def unread(g):
     """Results that nobody reads: carried, collected, and all of a loop."""
     x, n = g.input("x", FLOAT, ["N", 4]), g.input("n", INT64)
@@ -690,7 +717,7 @@ def rnn(g):
 
 
 SINGLE = (sliced_by_trip, numbers_in_bodies, carried_counter, collected_counter, counter_of_device, one_after_another,
-          deep, deep_choices, lists_of_both, even_lists, odd_lists, unread, only_parts, no_trip, collected_sizes, flags,
+          deep, deep_choices, ladder, nest, lists_of_both, even_lists, odd_lists, unread, only_parts, no_trip, collected_sizes, flags,
           scan_backwards, number_to_sizes, if_then_loop, rnn, loops_in_chunks)
 
 

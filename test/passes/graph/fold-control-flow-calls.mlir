@@ -206,3 +206,58 @@ func.func @main(%x: tensor<?xf32> {onnx.dims = ["N"]}, %c: tensor<?xi1> {onnx.di
   }) : (tensor<*xi1>) -> tensor<*xf32>
   return %2 : tensor<*xf32>
 }
+
+// -----
+
+// Graphs in graphs: the outermost of four Ifs and of four loops are called, and copies are tried for three.
+// CHECK-LABEL: func @main
+// CHECK: onnx.CallIf(
+// CHECK: onnx.CallLoop(
+// CHECK: func private @main.then
+// CHECK-COUNT-3: onnx.Where(
+// CHECK: func private @main.body
+// CHECK-COUNT-8: onnx.Neg(
+// CHECK-NOT: onnx.Call
+func.func @main(%x: tensor<3xf32>, %c: tensor<i1>) -> (tensor<*xf32>, tensor<*xf32>) {
+  %true = onnx.Constant() {value = dense<true> : tensor<i1>} : () -> tensor<i1>
+  %two = onnx.Constant() {value = dense<2> : tensor<i64>} : () -> tensor<i64>
+  %0 = onnx.If(%c) ({
+    %1 = onnx.If(%c) ({
+      %2 = onnx.If(%c) ({
+        %3 = onnx.If(%c) ({
+          %4 = onnx.Exp(%x) : (tensor<3xf32>) -> tensor<*xf32>
+          onnx.Yield(%4) : (tensor<*xf32>) -> ()
+        }, {
+          onnx.Yield(%x) : (tensor<3xf32>) -> ()
+        }) : (tensor<i1>) -> tensor<*xf32>
+        onnx.Yield(%3) : (tensor<*xf32>) -> ()
+      }, {
+        onnx.Yield(%x) : (tensor<3xf32>) -> ()
+      }) : (tensor<i1>) -> tensor<*xf32>
+      onnx.Yield(%2) : (tensor<*xf32>) -> ()
+    }, {
+      onnx.Yield(%x) : (tensor<3xf32>) -> ()
+    }) : (tensor<i1>) -> tensor<*xf32>
+    onnx.Yield(%1) : (tensor<*xf32>) -> ()
+  }, {
+    onnx.Yield(%x) : (tensor<3xf32>) -> ()
+  }) : (tensor<i1>) -> tensor<*xf32>
+  %5 = onnx.Loop(%two, %true, %x) ({
+  ^bb0(%i0: tensor<i64>, %c0: tensor<i1>, %v0: tensor<*xf32>):
+    %6 = onnx.Loop(%two, %true, %v0) ({
+    ^bb0(%i1: tensor<i64>, %c1: tensor<i1>, %v1: tensor<*xf32>):
+      %7 = onnx.Loop(%two, %true, %v1) ({
+      ^bb0(%i2: tensor<i64>, %c2: tensor<i1>, %v2: tensor<*xf32>):
+        %8 = onnx.Loop(%two, %true, %v2) ({
+        ^bb0(%i3: tensor<i64>, %c3: tensor<i1>, %v3: tensor<*xf32>):
+          %9 = onnx.Neg(%v3) : (tensor<*xf32>) -> tensor<*xf32>
+          onnx.Yield(%c3, %9) : (tensor<i1>, tensor<*xf32>) -> ()
+        }) : (tensor<i64>, tensor<i1>, tensor<*xf32>) -> tensor<*xf32>
+        onnx.Yield(%c2, %8) : (tensor<i1>, tensor<*xf32>) -> ()
+      }) : (tensor<i64>, tensor<i1>, tensor<*xf32>) -> tensor<*xf32>
+      onnx.Yield(%c1, %7) : (tensor<i1>, tensor<*xf32>) -> ()
+    }) : (tensor<i64>, tensor<i1>, tensor<*xf32>) -> tensor<*xf32>
+    onnx.Yield(%c0, %6) : (tensor<i1>, tensor<*xf32>) -> ()
+  }) : (tensor<i64>, tensor<i1>, tensor<3xf32>) -> tensor<*xf32>
+  return %0, %5 : tensor<*xf32>, tensor<*xf32>
+}
