@@ -120,6 +120,9 @@ def FoldControlFlow : Pass<"cameo-fold-control-flow", "::mlir::ModuleOp"> {
     copies end in the number of the trip. Nodes keep the shapes that the model declares, with `onnx.shape_declared`,
     until `cameo-infer-shapes` has inferred theirs.
 
+    An integer that a Loop carries, and to which each trip adds the same constant, is computed from the number of the trip, as far as the
+    host knows what it begins with: a condition that depends on it is no wait for the device.
+
     Loops and Scans that only a run knows, or that go beyond the limits, become `onnx.CallLoop` with a function for the
     body, if it keeps the shapes of what it carries. Values that a graph captures are arguments of its function, constants are
     copied; sizes have the caller's names. `sizes` of a call has, for each dimension of each result, the operand and its
@@ -144,6 +147,7 @@ def FoldControlFlow : Pass<"cameo-fold-control-flow", "::mlir::ModuleOp"> {
                     Statistic<"selected", "selected", "Ifs that both branches took the place of">,
                     Statistic<"outlined", "outlined", "control flow whose graphs have become functions">,
                     Statistic<"in_chunks", "in-chunks", "Loops that collect parts in chunks">,
+                    Statistic<"counted", "counted", "loops that count by the trip instead of a number that they carry">,
                     Statistic<"unrolled", "unrolled", "loops that copies of the body took the place of">];
 }
 

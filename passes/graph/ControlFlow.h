@@ -200,6 +200,20 @@ private:
   onnx::LoopOp stackAppended(onnx::LoopOp loop, llvm::SmallVectorImpl<unsigned> &lists);
   mlir::Operation *callStacked(onnx::LoopOp loop);
 
+  //===-- CountByTrip.cpp -------------------------------------------------------------------===//
+
+  /// An integer that a loop carries, and to which each trip adds the same.
+  struct Counter {
+    unsigned carried; // its place
+    int64_t step;
+    unsigned rank; // 0, or 1 of one element
+  };
+  llvm::SmallVector<Counter> countersOf(onnx::LoopOp loop);
+  static mlir::Value countAt(Expander &e, const Counter &counter, mlir::Value first,
+                             mlir::Value trip);
+  onnx::LoopOp countByTrip(onnx::LoopOp loop, llvm::SmallVectorImpl<int64_t> &places);
+  mlir::Operation *callCounted(onnx::LoopOp loop);
+
   //===-- UnrollLoops.cpp -------------------------------------------------------------------===//
 
   /// A loop on its way. Meanwhile its operands are those that it had, and behind them what each

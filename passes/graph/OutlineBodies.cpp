@@ -621,9 +621,12 @@ Operation *ControlFlow::callLoop(Operation *op) {
   std::string why = op->getAttrOfType<StringAttr>(kUnexpandedAttr).str(); // why it is not unrolled
   if (why.empty())
     return op; // a node before it is refused
-  if (auto loop = dyn_cast<onnx::LoopOp>(op))
+  if (auto loop = dyn_cast<onnx::LoopOp>(op)) {
     if (Operation *first = callStacked(loop))
       return first;
+    if (Operation *first = callCounted(loop))
+      return first;
+  }
   if (auto loop = dyn_cast<onnx::LoopOp>(op); loop && !onnx::isAbsent(loop.getCond()))
     if (auto sizes = walk.shapes.find(loop.getCond()); sizes && isOpen(*sizes))
       return readScalar(op, 1);

@@ -3,15 +3,11 @@
 import numpy
 
 from nested_graphs import BOOL, FLOAT, FLOAT16, INT32, INT64, Graph, pair
+from trip_graphs import RANDOM, counters, ladder, nest, number_feeds, rows
 
 F32, I64 = numpy.float32, numpy.int64
-RANDOM = numpy.random.default_rng(7)
 W = RANDOM.uniform(-1, 1, (4, 4)).astype(F32)
 FILTER = RANDOM.uniform(-1, 1, (2, 2, 3, 3)).astype(F32)
-
-
-def rows(count, columns=4):
-    return RANDOM.standard_normal((count, columns)).astype(F32)
 
 
 # --- If
@@ -417,10 +413,6 @@ def loops_in_chunks(g):
 
 # --- Loops by their number of the trip, and by numbers that are carried: each gives results of a graph, and feeds
 
-def number_feeds(*trips, sizes=(3, 1, 4), columns=4):
-    return [{"x": rows(size, columns), "n": numpy.array(trip)} for trip, size in zip(trips, sizes)]
-
-
 def sliced_by_trip(g):
     """A row of x in each trip, and a slice whose end is the trip's number."""
     x, n = g.input("x", FLOAT, ["N", 4]), g.input("n", INT64)
@@ -578,33 +570,6 @@ def deep_choices(g):
     return g.loop(n, "", [x], outer), number_feeds(4, 1, 3)
 
 
-def ladder(g):
-    """`elif` after `elif`, whose branches differ in shape: time to compile that doubled with each would not end."""
-    x, n = g.input("x", FLOAT, ["N", 4]), g.input("n", INT64)
-
-    def rung(b, number):
-        def then(t):
-            return [t.add("Concat", *[x] * (1 + number % 3), axis=0)]
-
-        def other(t):
-            return [rung(t, number + 1)] if number < 23 else [t.add("Neg", x)]
-        return b.choose(b.add("Equal", n, b.number(number)), then, other)[0]
-    return [rung(g, 0)], number_feeds(0, 11, 23, 30)
-
-
-def nest(g):
-    """Loops in loops, each of which makes what it carries longer, as long as its sum is small; the same holds for these."""
-    x, n = g.add("Abs", g.input("x", FLOAT, [1, 4])), g.input("n", INT64)
-
-    def body_of(depth):
-        def body(b, i, v):
-            made = b.loop(n, b.array(True), [v], body_of(depth - 1))[0] if depth else b.add("Add", v, b.float(0.5))
-            longer = b.add("Concat", made, x, axis=0)
-            return b.add("Less", b.add("ReduceSum", longer, keepdims=0), b.float(30)), [longer], []
-        return body
-    return g.loop(n, g.array(True), [x], body_of(19)), number_feeds(1, 2, sizes=(1, 1))
-
-
 def unread(g):
     """Results that nobody reads: carried, collected, and all of a loop."""
     x, n = g.input("x", FLOAT, ["N", 4]), g.input("n", INT64)
@@ -716,7 +681,7 @@ def rnn(g):
     return [*made, g.cast(n, FLOAT)], number_feeds(1, 1, 1, sizes=(6, 1, 19))
 
 
-SINGLE = (sliced_by_trip, numbers_in_bodies, carried_counter, collected_counter, counter_of_device, one_after_another,
+SINGLE = (sliced_by_trip, numbers_in_bodies, carried_counter, counters, collected_counter, counter_of_device, one_after_another,
           deep, deep_choices, ladder, nest, lists_of_both, even_lists, odd_lists, unread, only_parts, no_trip, collected_sizes, flags,
           scan_backwards, number_to_sizes, if_then_loop, rnn, loops_in_chunks)
 

@@ -261,3 +261,55 @@ func.func @main(%x: tensor<3xf32>, %c: tensor<i1>) -> (tensor<*xf32>, tensor<*xf
   }) : (tensor<i64>, tensor<i1>, tensor<3xf32>) -> tensor<*xf32>
   return %0, %5 : tensor<*xf32>, tensor<*xf32>
 }
+
+// -----
+
+// Numbers that a loop carries and to which each trip adds the same are counted by the trip: those that nobody reads behind
+// the loop are not carried any more.
+// CHECK-LABEL: func @main
+// CHECK: onnx.CallLoop(%{{.*}}, %{{.*}}, %arg0, %arg1) {{{.*}}carried = 1 : i64
+// CHECK: func private @main.body(%arg0: tensor<i64> {{.*}}, %arg1: tensor<?xf32> {{.*}}, %arg2: tensor<i64>
+// CHECK: %[[TRIPS:.*]] = onnx.Mul(%arg0, %{{.*}}) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+// CHECK: %[[NOW:.*]] = onnx.Add(%{{.*}}, %[[TRIPS]]) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+// CHECK: %[[NEXT:.*]] = onnx.Sub(%[[NOW]], %{{.*}})
+// CHECK: %[[GOING:.*]] = onnx.Less(%arg2, %[[NEXT]])
+// CHECK: return %[[GOING]], %{{.*}} : tensor<i1>, tensor<?xf32>
+func.func @main(%x: tensor<?xf32> {onnx.dims = ["N"]}, %n: tensor<i64>) -> tensor<*xf32> {
+  %none = onnx.None() : () -> none
+  %true = onnx.Constant() {value = dense<true> : tensor<i1>} : () -> tensor<i1>
+  %first = onnx.Constant() {value = dense<90> : tensor<i64>} : () -> tensor<i64>
+  %step = onnx.Constant() {value = dense<4> : tensor<i64>} : () -> tensor<i64>
+  %0:2 = onnx.Loop(%none, %true, %x, %first) ({
+  ^bb0(%i: tensor<i64>, %c: tensor<i1>, %v: tensor<*xf32>, %k: tensor<i64>):
+    %1 = onnx.Sin(%v) : (tensor<*xf32>) -> tensor<*xf32>
+    %2 = onnx.Sub(%k, %step) : (tensor<i64>, tensor<i64>) -> tensor<*xi64>
+    %3 = onnx.Less(%n, %2) : (tensor<i64>, tensor<*xi64>) -> tensor<*xi1>
+    onnx.Yield(%3, %1, %2) : (tensor<*xi1>, tensor<*xf32>, tensor<*xi64>) -> ()
+  }) : (none, tensor<i1>, tensor<?xf32>, tensor<i64>) -> (tensor<*xf32>, tensor<*xi64>)
+  return %0#0 : tensor<*xf32>
+}
+
+// -----
+
+// What the device has computed is carried, as is what each trip adds another number to, or multiplies.
+// CHECK-LABEL: func @main
+// CHECK: onnx.CallLoop({{.*}}carried = 4 : i64
+func.func @main(%x: tensor<?xf32> {onnx.dims = ["N"]}, %n: tensor<i64>) -> tensor<*xf32> {
+  %none = onnx.None() : () -> none
+  %first = onnx.Constant() {value = dense<9> : tensor<i64>} : () -> tensor<i64>
+  %step = onnx.Constant() {value = dense<4> : tensor<i64>} : () -> tensor<i64>
+  %max = onnx.ReduceMax(%x, %none) {keepdims = 0 : i64} : (tensor<?xf32>, none) -> tensor<*xf32>
+  %device = onnx.Cast(%max) {to = 7 : i64} : (tensor<*xf32>) -> tensor<*xi64>
+  %0:4 = onnx.Loop(%n, %none, %x, %device, %first, %first) ({
+  ^bb0(%i: tensor<i64>, %c: tensor<i1>, %v: tensor<*xf32>, %k: tensor<*xi64>, %m: tensor<i64>, %p: tensor<i64>):
+    %1 = onnx.Add(%k, %step) : (tensor<*xi64>, tensor<i64>) -> tensor<*xi64>
+    %2 = onnx.Add(%m, %i) : (tensor<i64>, tensor<i64>) -> tensor<*xi64>
+    %3 = onnx.Mul(%p, %step) : (tensor<i64>, tensor<i64>) -> tensor<*xi64>
+    %7 = onnx.Add(%k, %m) : (tensor<*xi64>, tensor<i64>) -> tensor<*xi64>
+    %4 = onnx.Add(%7, %p) : (tensor<*xi64>, tensor<i64>) -> tensor<*xi64>
+    %5 = onnx.Cast(%4) {to = 1 : i64} : (tensor<*xi64>) -> tensor<*xf32>
+    %6 = onnx.Add(%v, %5) : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+    onnx.Yield(%c, %6, %1, %2, %3) : (tensor<i1>, tensor<*xf32>, tensor<*xi64>, tensor<*xi64>, tensor<*xi64>) -> ()
+  }) : (tensor<i64>, none, tensor<?xf32>, tensor<*xi64>, tensor<i64>, tensor<i64>) -> (tensor<*xf32>, tensor<*xi64>, tensor<*xi64>, tensor<*xi64>)
+  return %0#0 : tensor<*xf32>
+}
