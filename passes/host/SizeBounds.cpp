@@ -46,6 +46,13 @@ template <typename Op> Value SizeBounds::make(Operation *like, Value a, Value b)
 static constexpr int64_t kNoBound = int64_t(1) << 40;
 
 Value SizeBounds::of(Value size) {
+  if (auto made = bounds.find(size); made != bounds.end())
+    return made->second;
+  Value bound = compute(size);
+  return bounds[size] = bound;
+}
+
+Value SizeBounds::compute(Value size) {
   if (!isFetched(size))
     return getConstantIntValue(size).value_or(0) < kNoBound ? known(size) : Value();
   Operation *op = size.getDefiningOp();

@@ -21,11 +21,12 @@ public:
 private:
   bool isFetched(mlir::Value value);
   mlir::Value known(mlir::Value value);
+  mlir::Value compute(mlir::Value size);
   template <typename Op> mlir::Value make(mlir::Operation *like, mlir::Value a, mlir::Value b);
 
   mlir::OpBuilder &builder;
   llvm::DenseMap<mlir::Value, bool> fetched; // whether it depends on one
-  llvm::DenseMap<mlir::Value, mlir::Value> copies;
+  llvm::DenseMap<mlir::Value, mlir::Value> copies, bounds;
 };
 
 } // namespace cameo

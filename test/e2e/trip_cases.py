@@ -3,7 +3,7 @@
 import numpy
 
 from nested_graphs import BOOL, FLOAT, FLOAT16, INT32, INT64, Graph, pair
-from trip_graphs import RANDOM, counters, ladder, nest, number_feeds, rows
+from trip_graphs import RANDOM, counters, ladder, nest, number_feeds, row, rows
 
 F32, I64 = numpy.float32, numpy.int64
 W = RANDOM.uniform(-1, 1, (4, 4)).astype(F32)
@@ -682,7 +682,7 @@ def rnn(g):
 
 
 SINGLE = (sliced_by_trip, numbers_in_bodies, carried_counter, counters, collected_counter, counter_of_device, one_after_another,
-          deep, deep_choices, ladder, nest, lists_of_both, even_lists, odd_lists, unread, only_parts, no_trip, collected_sizes, flags,
+          deep, deep_choices, ladder, nest, row, lists_of_both, even_lists, odd_lists, unread, only_parts, no_trip, collected_sizes, flags,
           scan_backwards, number_to_sizes, if_then_loop, rnn, loops_in_chunks)
 
 

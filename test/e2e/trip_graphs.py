@@ -30,6 +30,17 @@ def ladder(g):
     return [rung(g, 0)], number_feeds(0, 11, 23, 30)
 
 
+def row(g):
+    """If after If, each of which makes of the last one's result one of two sizes: bounds of sizes that doubled with each would not
+    end."""
+    x, n = g.input("x", FLOAT, ["N", 4]), g.input("n", INT64)
+    v = x
+    for number in range(40):
+        v = g.choose(g.add("Less", n, g.number(number)), lambda t, v=v: [t.add("Concat", v, x, axis=0)],
+                     lambda t, v=v: [t.add("Sin", v)])[0]
+    return [v], number_feeds(20, 0, 50)
+
+
 def nest(g):
     """Loops in loops, each of which makes what it carries longer, as long as its sum is small; the same holds for these."""
     x, n = g.add("Abs", g.input("x", FLOAT, [1, 4])), g.input("n", INT64)
