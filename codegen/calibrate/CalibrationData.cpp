@@ -132,7 +132,9 @@ Error CalibrationData::place(const TensorPort &input, Part &part, StringRef path
     part.samples = uint64_t(found.front());
     part.sampleSizes.assign(found.begin() + 1, found.end());
   } else {
-    return problem("the model takes " + type + ", where the first axis runs over samples");
+    return problem("the model takes " + type +
+                   (wanted.empty() ? ", of which the array has one a sample, along its one axis"
+                                   : ", where the first axis runs over samples"));
   }
   part.sampleBytes = part.reader->elementBytes();
   for (int64_t size : part.sampleSizes)
@@ -163,7 +165,8 @@ Expected<std::unique_ptr<CalibrationData::Open>> CalibrationData::openFile(Strin
     if (Error error = place(inputs[i], part, path))
       return error;
     if (i && part.samples != result->samples)
-      return problemOf(path, "'" + inputs[i].name + "' has " + Twine(part.samples) + " samples, '" +
+      return problemOf(path, "'" + inputs[i].name + "' has " + Twine(part.samples) +
+                                 (part.samples == 1 ? " sample, '" : " samples, '") +
                                  inputs[0].name + "' has " + Twine(result->samples));
     result->samples = part.samples;
   }

@@ -8,6 +8,7 @@
 #include "runtime/sim/observe/estimate.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -161,6 +162,11 @@ public:
   Status findKernel(Module module, const KernelInfo &info, Kernel &kernel) override;
   Status launch(const Launch &launch, Stream stream) override;
 
+  std::string lastLaunched() const override {
+    const char *name = lastKernel_.load(std::memory_order_relaxed);
+    return name ? std::string("the last kernel launched was ") + name : "";
+  }
+
   void nameMemory(DevicePtr memory, const char *name) override {
     engine_.nameAllocation(pointer(memory), name);
   }
@@ -196,6 +202,7 @@ private:
   DeviceInfo info_;
   const std::string again_;       // options that give the same order and checks
   const CameoBoard *const board_; // of estimates; null: the one that the image names
+  std::atomic<const char *> lastKernel_{nullptr}; // of an image, which lives as long as the device
   std::mutex counting_;
   std::vector<sim::LaunchCounters> counters_;
 };
@@ -282,6 +289,7 @@ Status SimDevice::launch(const Launch &launch, Stream) {
                               launch.argValues ? launch.argValues[i] : 0});
     }
   }
+  lastKernel_.store(kernel.info->name, std::memory_order_relaxed);
   sim::LaunchResult result = engine_.launch(work);
   if (engine_.options().counters)
     keepCounters(kernel, launch, std::move(result.work));

@@ -295,6 +295,12 @@ TEST_F(CalibrateDataTest, WhatDoesNotFitIsRefused) {
             "samples 'shape.npy': input 'image': the array is float32 "
             "of 5x4x3; the model "
             "takes float32 of ?x2x3, where the first axis runs over samples");
+  TensorPort number = {"n", CAMEO_DTYPE_F32, {}};
+  put("number.npy", npy("", 1));
+  EXPECT_EQ(refusal("number.npy", {number}),
+            "samples 'number.npy': input 'n': the array is float32 of scalar; the model takes "
+            "float32 of scalar, "
+            "of which the array has one a sample, along its one axis");
   put("type.npy", npy("1, 2, 3", 12, 0, "<f8"));
   EXPECT_EQ(refusal("type.npy", {image()}),
             "samples 'type.npy': input 'image': the array is float64 "
