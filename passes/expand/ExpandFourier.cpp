@@ -316,14 +316,32 @@ static FailureOr<Type> outputType(Expander &e) {
   return onnx::elementTypeOf(*kind, e.op->getContext());
 }
 
+/// A window of a size that only a run knows, in FP64 as one that is known.
+static Value computeWindow(Expander &e, double a0, double a1, double a2) {
+  Type wide = Float64Type::get(e.op->getContext());
+  Value size = e.reshape(e.cast(e.operand(0), IntegerType::get(e.op->getContext(), 64)), {});
+  Value zero = e.table({}, ArrayRef<int64_t>{0}), one = e.table({}, ArrayRef<int64_t>{1});
+  Value place = e.cast(e.emit("Range", {zero, size, one}), wide);
+  Value period = e.cast(e.integer("periodic", 1) ? size : e.emit("Sub", {size, one}), wide);
+  auto wave = [&](double factor, double turns) {
+    Value angle = e.emit("Div", {e.emit("Mul", {place, e.scalar(turns * M_PI, wide)}), period});
+    return e.emit("Mul", {e.emit("Cos", {angle}), e.scalar(factor, wide)});
+  };
+  return e.emit("Add", {e.scalar(a0, wide), e.emit("Sub", {wave(a2, 4), wave(a1, 2)})});
+}
+
 /// a0 - a1 cos(2 pi n / N) + a2 cos(4 pi n / N)
 static LogicalResult expandWindow(Expander &e, double a0, double a1, double a2) {
-  std::optional<SmallVector<int64_t>> size = e.known(0);
-  if (!size || size->size() != 1)
-    return e.refuseUnknown(0);
   FailureOr<Type> type = outputType(e);
   if (failed(type))
     return failure();
+  std::optional<SmallVector<int64_t>> size = e.known(0);
+  if (!size) {
+    e.give(0, e.cast(computeWindow(e, a0, a1, a2), *type));
+    return success();
+  }
+  if (size->size() != 1)
+    return e.refuse("'size' holds " + Twine(size->size()) + " numbers; it must hold one");
   constexpr int64_t kMost = 1 << 24;
   if (size->front() < 0 || size->front() > kMost)
     return e.refuse("a size of " + Twine(size->front()) + " is none of 0 to " + Twine(kMost));
@@ -392,9 +410,9 @@ void registerFourierExpansions(ExpansionRows &rows) {
       {expandDFT, "a length or axis known only at run time, prime factors above 2048"});
   rows.add<onnx::STFTOp>(
       {expandSTFT, "a step or length known only at run time, frames above 2048"});
-  rows.add<onnx::HannWindowOp>({expandHann, "a size known only at run time"});
-  rows.add<onnx::HammingWindowOp>({expandHamming, "a size known only at run time"});
-  rows.add<onnx::BlackmanWindowOp>({expandBlackman, "a size known only at run time"});
+  rows.add<onnx::HannWindowOp>({expandHann});
+  rows.add<onnx::HammingWindowOp>({expandHamming});
+  rows.add<onnx::BlackmanWindowOp>({expandBlackman});
   rows.add<onnx::MelWeightMatrixOp>({expandMelWeightMatrix, "inputs known only at run time"});
 }
 

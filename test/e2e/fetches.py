@@ -113,6 +113,17 @@ def shaped(operator):
         [feed for feed in feeds if feed["n"][0, 0] >= 1]
 
 
+def windows():
+    """Windows as long as the greatest element."""
+    g = Graph()
+    n = g.add("ReduceMax", g.input("x", FLOAT, ["N"]), g.ints(0), keepdims=0)
+    size = g.add("Cast", n, to=TensorProto.INT64)
+    results = [g.add("HannWindow", size), g.add("HammingWindow", g.add("Cast", n, to=TensorProto.INT32), periodic=0),
+               g.add("BlackmanWindow", size, periodic=0), g.add("HannWindow", size, output_datatype=TensorProto.DOUBLE)]
+    results[3] = g.add("Cast", results[3], to=FLOAT)
+    return g.model(*results), [{"x": numpy.float32(x)} for x in ((3.5, 10), (2,), (300, 1, 4), (0,))]
+
+
 def one_hot():
     g = Graph()
     x = g.input("x", TensorProto.INT64, ["N"])
@@ -198,6 +209,7 @@ def cases():
     for operator in ("Expand", "Tile", "Pad", "ConstantOfShape", "Resize", "Reshape"):
         yield f"shape-{operator}", shaped(operator)
     yield "one-hot", one_hot()
+    yield "windows", windows()
     for operator in ("NonZero", "Compress", "TopK", "NonMaxSuppression", "Unique", "Unique-unsorted"):
         yield f"chosen-{operator.lower()}", chosen(operator)
     for times in (1, 2, 4):

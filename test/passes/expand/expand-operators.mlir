@@ -160,3 +160,17 @@ func.func @words_refused(%x: tensor<2x5xi32>, %deep: tensor<2x2x5xi32>) -> (tens
   %6 = onnx.TfIdfVectorizer(%x) {max_gram_length = 1 : i64, max_skip_count = 0 : i64, min_gram_length = 1 : i64, mode = "TFIDF", ngram_counts = array<i64: 0>, ngram_indexes = array<i64: 1, 0>, pool_int64s = array<i64: 3, 4>, weights = array<f32: 1.0>} : (tensor<2x5xi32>) -> tensor<*xf32>
   return %0, %1, %2, %3, %4, %5, %6 : tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>
 }
+
+// -----
+
+// A window as long as a run says is computed in FP64.
+// CHECK-LABEL: func @window(
+// CHECK: %[[PLACES:.*]] = onnx.Range(
+// CHECK: onnx.Cast(%[[PLACES]]) {to = 11 : i64}
+// CHECK: onnx.Cos({{.*}}xf64>
+// CHECK: onnx.Cast({{.*}}) {to = 10 : i64}
+// CHECK-NOT: onnx.HannWindow
+func.func @window(%size: tensor<i64>) -> tensor<*xf16> {
+  %y = onnx.HannWindow(%size) {output_datatype = 10 : i64} : (tensor<i64>) -> tensor<*xf16>
+  return %y : tensor<*xf16>
+}
