@@ -110,7 +110,8 @@ def FoldControlFlow : Pass<"cameo-fold-control-flow", "::mlir::ModuleOp"> {
   let description = [{
     Conditions, trip counts and positions are constants, or known from sizes. An If becomes the branch that is taken; where only a
     run knows which that is, both branches and a Where for each result, if they make values of the same shapes and check
-    no sizes while they run, else `onnx.CallIf`, whose branches are private functions. Loop, Scan and SequenceMap become a copy of the body for each trip: up to 16 trips of one loop, and 2,000 nodes of all copies,
+    no sizes while they run, else `onnx.CallIf`, whose branches are private functions. An If on which the one before has decided,
+    and which alone reads results of that one, goes into its branches first. Loop, Scan and SequenceMap become a copy of the body for each trip: up to 16 trips of one loop, and 2,000 nodes of all copies,
     those of graphs within the body included. What holds graphs in graphs more than three deep is called first, without a
     try of copies, since each of these would try those within it. Results that they collect are Concats of parts. What reads a sequence
     or an optional reads the tensors in it.
@@ -145,6 +146,7 @@ def FoldControlFlow : Pass<"cameo-fold-control-flow", "::mlir::ModuleOp"> {
   let dependentDialects = ["::cameo::onnx::OnnxDialect"];
   let statistics = [Statistic<"folded", "folded", "Ifs that one branch took the place of">,
                     Statistic<"selected", "selected", "Ifs that both branches took the place of">,
+                    Statistic<"sunk", "sunk", "Ifs that went into the branches of the one that decides on them">,
                     Statistic<"outlined", "outlined", "control flow whose graphs have become functions">,
                     Statistic<"in_chunks", "in-chunks", "Loops that collect parts in chunks">,
                     Statistic<"counted", "counted", "loops that count by the trip instead of a number that they carry">,

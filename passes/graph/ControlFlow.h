@@ -94,6 +94,10 @@ private:
   std::string whyNotSelected(onnx::IfOp op, const Selection &selection);
   mlir::Operation *finishSelection(onnx::IfOp op, const Selection &selection);
 
+  //===-- SinkBranches.cpp ------------------------------------------------------------------===//
+
+  mlir::Operation *sinkReader(onnx::IfOp op);
+
   //===-- OutlineBodies.cpp -----------------------------------------------------------------===//
 
   /// An argument of a function that a graph becomes.
@@ -277,6 +281,8 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> optionals; // null: without an element
   llvm::DenseMap<mlir::Operation *, Unrolled> loops;
   llvm::DenseMap<mlir::Operation *, Selection> selections;
+  llvm::SetVector<mlir::Operation *>
+      sunk;                // what stands in branches now, until the walk has passed it
   llvm::StringSet<> names; // of nodes
   int64_t unrolledNodes = 0;
   llvm::SmallVector<mlir::Operation *> buried;

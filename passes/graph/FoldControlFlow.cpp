@@ -76,6 +76,9 @@ void ControlFlow::run() {
         foldKnown(op);
       },
       [&](Operation *op) { return fold(op); });
+  for (Operation *op : sunk)
+    if (op->getBlock())
+      bury(op);
   eraseUnused();
   for (Operation *op : buried)
     op->destroy();
@@ -85,6 +88,11 @@ void ControlFlow::run() {
 }
 
 Operation *ControlFlow::fold(Operation *op) {
+  if (sunk.contains(op)) {
+    Operation *next = op->getNextNode();
+    bury(op);
+    return next;
+  }
   if (auto choice = dyn_cast<onnx::IfOp>(op))
     return foldIf(choice);
   if (isa<onnx::LoopOp, onnx::ScanOp, onnx::SequenceMapOp>(op))
@@ -105,6 +113,8 @@ Operation *ControlFlow::foldIf(onnx::IfOp op) {
                     " elements along a dimension; nearest supported: a condition of one element");
     if (isOpen(*sizes))
       return readScalar(op, 0);
+    if (Operation *both = sinkReader(op))
+      return both;
     return select(op);
   }
   Block &branch = (*condition ? op.getThenBranch() : op.getElseBranch()).front();

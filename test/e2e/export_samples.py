@@ -10,7 +10,7 @@ import sys
 import warnings
 import zlib
 from pathlib import Path
-from typing import List
+from typing import List, Tuple
 
 import numpy
 import torch
@@ -336,6 +336,34 @@ def listed(x):
         state = torch.tanh(state + x[i])
         parts.append(state)
     return torch.stack(parts)
+
+
+@script(lambda n: 1.3 * normal(4 * n, 3))
+def passed_by(x):
+    # type: (torch.Tensor) -> Tuple[torch.Tensor, torch.Tensor]
+    total, count = torch.zeros_like(x[0]), 0
+    for i in range(x.size(0)):
+        row = x[i]
+        if bool(row.sum() < -1):
+            continue
+        if bool(row.max() > 2.5):
+            break
+        total = total * 0.5 + row
+        count += 1
+    return total, torch.tensor(count)
+
+
+@script(lambda n: normal(n, 3))
+def returned_early(x):
+    # type: (torch.Tensor) -> torch.Tensor
+    if bool(x.sum() > 1):
+        return x * 2
+    if bool(x.sum() < -1):
+        longer = torch.cat([x, x], 0)
+        if bool(longer.max() > 1):
+            return longer + 1
+        return longer[:1]
+    return x.mean(0, keepdim=True)
 
 
 def main():
