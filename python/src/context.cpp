@@ -302,6 +302,7 @@ void Context::withdrawFirstValues() {
 
 nb::list Context::run(nb::list given, nb::list wanted, nb::object make, bool onDevice,
                       uint64_t stream, bool isAsynchronous) {
+  Call call(*this);
   firstValues.clear();
   try {
     return runOnce(given, wanted, make, onDevice, stream, isAsynchronous);
@@ -351,6 +352,7 @@ nb::list Context::runOnce(nb::list given, nb::list wanted, nb::object make, bool
 }
 
 nb::list Context::profile(nb::list given) {
+  Call call(*this);
   bindInputs(given);
   for (uint32_t i = 0; i < outputs.size(); ++i)
     check(cameo_context_bind_output(handle.get(), i, &kNothing));
@@ -410,6 +412,7 @@ void Context::takeShape(uint32_t index, nb::handle given) {
 }
 
 nb::list Context::outputShapes(nb::list given) {
+  Call call(*this);
   if (given.size() != inputs.size())
     throw nb::type_error("a shape or an array is needed for each input");
   for (uint32_t i = 0; i < inputs.size(); ++i)
@@ -424,11 +427,13 @@ nb::list Context::outputShapes(nb::list given) {
 }
 
 void Context::setState(uint32_t input, std::optional<uint32_t> output) {
+  Call call(*this);
   check(cameo_context_set_state(handle.get(), input, output.value_or(UINT32_MAX)));
   boundInputs[input].isState = output.has_value();
 }
 
 nb::object Context::state(uint32_t input) {
+  Call call(*this);
   uint32_t rank = 0;
   cameo_status status = cameo_context_get_input_shape(handle.get(), input, 0, nullptr, &rank);
   if (status != CAMEO_STATUS_OK) // before any run, of which the other call tells
@@ -445,10 +450,19 @@ nb::object Context::state(uint32_t input) {
 }
 
 void Context::reserveState(uint32_t input, uint64_t capacity) {
+  Call call(*this);
   check(cameo_context_reserve_state(handle.get(), input, capacity));
 }
 
-void Context::resetStates() { check(cameo_context_reset_states(handle.get())); }
+void Context::resetStates() {
+  Call call(*this);
+  check(cameo_context_reset_states(handle.get()));
+}
+
+void Context::setSeed(uint64_t seed) {
+  Call call(*this);
+  check(cameo_context_set_seed(handle.get(), seed));
+}
 
 cameo_status Context::showTap(const cameo_tap &tap) {
   Locked acquire;
@@ -486,6 +500,7 @@ cameo_status Context::showTap(const cameo_tap &tap) {
 }
 
 void Context::setTaps(nb::object callback) {
+  Call call(*this);
   tapCallback = callback;
   cameo_tap_callback show = [](void *user, const cameo_tap *tap) {
     return static_cast<Context *>(user)->showTap(*tap);

@@ -97,7 +97,7 @@ public:
   nanobind::object state(uint32_t input);
   void reserveState(uint32_t input, uint64_t capacity);
   void resetStates();
-  void setSeed(uint64_t seed) { check(cameo_context_set_seed(handle.get(), seed)); }
+  void setSeed(uint64_t seed);
   void setTaps(nanobind::object callback);
   /// What the garbage collector asks for: the function that taps call, or none; and that it goes.
   nanobind::handle callback() const { return tapCallback; }
@@ -112,6 +112,23 @@ private:
     std::vector<char> staged; // elements as Cameo has them, where the array's are not
     bool isStaged = false;    // of an output: its array gets its elements after the run
     bool isState = false;     // of an output: the model's own, which nobody asks for
+  };
+
+  /// The one call that there may be: the interface below asks for as much of each of its own calls, but between those of
+  /// one method another thread may come in.
+  class Call {
+  public:
+    explicit Call(Context &context) : isUnderWay(context.isInUse) {
+      if (isUnderWay)
+        throw StatusError(CAMEO_STATUS_BUSY, "the context is in use by another call");
+      isUnderWay = true;
+    }
+    ~Call() { isUnderWay = false; }
+    Call(const Call &) = delete;
+    void operator=(const Call &) = delete;
+
+  private:
+    bool &isUnderWay; // under the interpreter's lock
   };
 
   nanobind::list runOnce(nanobind::list inputs, nanobind::list outputs, nanobind::object make,
@@ -147,6 +164,7 @@ private:
   std::vector<Bound> boundInputs, boundOutputs;
   std::vector<std::vector<int64_t>> shapes; // of inputs, as they were set last
   std::vector<uint32_t> firstValues;        // states that the call under way has bound
+  bool isInUse = false;
   nanobind::object tapCallback;
   std::optional<nanobind::python_error> raised; // by that callback
   struct Destroy {

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 import weakref
 from pathlib import Path
 
@@ -32,6 +33,28 @@ def daemons_that_outlive_the_interpreter():
         for _ in range(3):
             step = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, text=True, timeout=60)
             expect(step.returncode == 0, f"exit code {step.returncode}: {step.stderr[-300:]}")
+
+
+@case("numpy")
+def a_context_that_threads_share():
+    """A call finds the context in use, or gives what it was called for: never another call's arrays."""
+    context, found = compiled(sums()).context(), []
+
+    def work(seed):
+        rng = numpy.random.default_rng(seed)
+        for _ in range(1500):
+            a, b = rng.random((2, int(rng.integers(1, 20)), 3), dtype="f4")
+            try:
+                total, difference = context(a, b)
+            except cameo.BusyError:
+                continue
+            found.append(numpy.array_equal(total, a + b) and numpy.array_equal(difference, a - b))
+    running = [threading.Thread(target=work, args=(seed,)) for seed in range(3)]
+    for thread in running:
+        thread.start()
+    for thread in running:
+        thread.join()
+    expect(found and all(found), f"{found.count(False)} of {len(found)} calls give something else")
 
 
 @case("numpy")
