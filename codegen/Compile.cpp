@@ -327,7 +327,8 @@ void Compiler::keepGraph(Stage stage) {
 
 //===-- Code ----------------------------------------------------------------------------------===//
 
-/// Without ptxas there is PTX only, which the driver compiles for the GPU when the model is loaded.
+/// Without ptxas, or of a target that it does not know yet, there is PTX only, which the driver compiles for the GPU when
+/// the model is loaded.
 LogicalResult Compiler::prepareAssembler(Purpose purpose) {
   if (purpose == Purpose::Ptx ||
       llvm::none_of(targets, [](const TargetVariant &target) { return target.cubin; }))
@@ -335,19 +336,26 @@ LogicalResult Compiler::prepareAssembler(Purpose purpose) {
   llvm::Expected<std::string> found = findPtxas(options.code.ptx.ptxas);
   if (!found)
     return fail(found.takeError());
-  if (!found->empty())
+  unsigned version = found->empty() ? 0 : ptxasCudaVersion(*found).value_or(UINT_MAX), newest = 0;
+  std::string names;
+  for (TargetVariant &target : targets) {
+    unsigned needed = target.cubin ? target.target->cudaVersion() : 0;
+    if (needed <= version)
+      continue;
+    newest = std::max(newest, needed);
+    target.cubin = false;
+    target.ptx = true;
+    names += (names.empty() ? "" : ", ") + target.target->name.str();
+  }
+  if (names.empty())
     return success();
-  const char *where = "NVIDIA's ptxas is neither in $CUDA_HOME/bin nor on the PATH";
+  std::string where = "NVIDIA's ptxas is neither in $CUDA_HOME/bin nor on the PATH";
+  if (!found->empty())
+    where = llvm::formatv("{0} is of CUDA {1}.{2}; {3} needs {4}.{5}", *found, version / 10,
+                          version % 10, names, newest / 10, newest % 10);
   const char *hint = "; --ptxas=FILE names one";
   if (purpose == Purpose::Cubin)
     return fail(Twine(where) + ", so there are no cubins" + hint);
-  std::string names;
-  for (TargetVariant &target : targets)
-    if (target.cubin) {
-      target.cubin = false;
-      target.ptx = true;
-      names += (names.empty() ? "" : ", ") + target.target->name.str();
-    }
   warn(Twine(where) + ": " + names +
        " as PTX only, which the driver compiles when the model is loaded" + hint);
   return success(!errors);

@@ -166,6 +166,16 @@ std::string cameo::ptxasVersion(StringRef ptxas) {
   return text ? (*text)->getBuffer().str() : "";
 }
 
+std::optional<unsigned> cameo::ptxasCudaVersion(StringRef ptxas) {
+  // "Cuda compilation tools, release 13.0, V13.0.88"
+  std::string text = ptxasVersion(ptxas);
+  auto [major, rest] = StringRef(text).split(", release ").second.split('.');
+  unsigned numbers[2];
+  if (major.getAsInteger(10, numbers[0]) || rest.consumeInteger(10, numbers[1]))
+    return std::nullopt;
+  return 10 * numbers[0] + numbers[1];
+}
+
 std::vector<KernelResources> cameo::parsePtxasLog(StringRef log, std::string &rest) {
   std::vector<KernelResources> kernels;
   llvm::SmallVector<StringRef> lines;

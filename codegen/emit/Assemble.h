@@ -38,6 +38,8 @@ llvm::Expected<std::string> findPtxas(llvm::StringRef explicitPath = "");
 
 /// What `ptxas --version` says, release and build; empty where it says nothing.
 std::string ptxasVersion(llvm::StringRef ptxas);
+/// 10 * major + minor of the CUDA version that it is of; nothing where it does not say it.
+std::optional<unsigned> ptxasCudaVersion(llvm::StringRef ptxas);
 
 /// Runs ptxas, or finds what it made of the same text before. The result is the same either way.
 class Assembler {

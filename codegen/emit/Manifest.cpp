@@ -135,22 +135,19 @@ std::string cameo::makeManifest(ModuleOp module, ArrayRef<CodeVariant> variants,
                         {"compiler", "cameo " + info.compilerVersion},
                         {"precision", info.precision},
                         {"least_precision", info.leastPrecision}};
-  unsigned ptxVersion = 0;
+  unsigned cudaVersion = 0;
   for (const CodeVariant &variant : variants) {
     targets.push_back(variant.target.target->name);
     json::Object each = totalsJson(totalsOf(variant.op));
     each["precision_of"] = kernelPrecisions(variant.op);
     totals.push_back(std::move(each));
     if (nvptxBackend.isWanted(variant.target))
-      ptxVersion = ptxVersion ? std::min(ptxVersion, variant.target.target->ptxVersion)
-                              : variant.target.target->ptxVersion;
+      cudaVersion = cudaVersion ? std::min(cudaVersion, variant.target.target->cudaVersion())
+                                : variant.target.target->cudaVersion();
   }
-  // PTX ISA, "Release Notes": PTX 7.x came with CUDA 11.x, 8.x with 12.x, from 8.6 on with 12.7,
-  // and a driver takes the PTX of its CUDA version and of those before.
-  bool isLater = ptxVersion >= 86 && ptxVersion < 90;
-  if (ptxVersion)
+  if (cudaVersion)
     manifest["driver_minimum"] =
-        llvm::formatv("CUDA {0}.{1}", ptxVersion / 10 + 4, ptxVersion % 10 + isLater).str();
+        llvm::formatv("CUDA {0}.{1}", cudaVersion / 10, cudaVersion % 10).str();
   if (!variants.empty()) {
     for (auto function : rt::VariantOp(variants.front().op).getOps<func::FuncOp>()) {
       json::Array kernels;

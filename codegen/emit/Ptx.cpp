@@ -375,9 +375,15 @@ llvm::Expected<std::string> cameo::findLibdevice(StringRef explicitPath, StringR
   llvm::SmallString<128> real;
   if (llvm::sys::fs::real_path(*assembler, real))
     return std::string();
-  llvm::SmallString<128> path(llvm::sys::path::parent_path(llvm::sys::path::parent_path(real)));
-  llvm::sys::path::append(path, "nvvm", "libdevice", kLibdeviceName);
-  return llvm::sys::fs::exists(path) ? std::string(path) : std::string();
+  StringRef home = llvm::sys::path::parent_path(llvm::sys::path::parent_path(real));
+  // NVIDIA's folders, and those of Debian's nvidia-cuda-toolkit.
+  for (StringRef folder : {"nvvm/libdevice", "lib/nvidia-cuda-toolkit/libdevice", "libdevice"}) {
+    llvm::SmallString<128> path(home);
+    llvm::sys::path::append(path, folder, kLibdeviceName);
+    if (llvm::sys::fs::exists(path))
+      return std::string(path);
+  }
+  return std::string();
 }
 
 llvm::Expected<std::string> cameo::emitPtx(gpu::GPUModuleOp module, const Target &target,

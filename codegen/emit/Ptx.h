@@ -44,8 +44,8 @@ llvm::Expected<std::string> emitPtx(llvm::ArrayRef<mlir::gpu::GPUModuleOp> modul
 /// Puts texts for one target together: one header, all bodies.
 std::string mergePtx(llvm::ArrayRef<std::string> texts);
 
-/// Path of libdevice.10.bc: `explicitPath` if given, else ../nvvm/libdevice/ seen from ptxas's real
-/// place, else an empty string.
+/// Path of libdevice.10.bc: `explicitPath` if given, else where NVIDIA's toolkit and Debian's have it, seen from
+/// ptxas's real place, else an empty string.
 llvm::Expected<std::string> findLibdevice(llvm::StringRef explicitPath = "",
                                           llvm::StringRef ptxas = "");
 

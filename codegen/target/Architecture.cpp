@@ -82,6 +82,12 @@ std::string Architecture::ptxVersionText() const {
   return llvm::formatv("{0}.{1}", ptxVersion / 10, ptxVersion % 10);
 }
 
+// PTX ISA, "Release Notes": PTX 7.x came with CUDA 11.x, 8.x with 12.x, from 8.6 on with 12.7.
+unsigned Architecture::cudaVersion() const {
+  bool isLater = ptxVersion >= 86 && ptxVersion < 90;
+  return ptxVersion + 40 + isLater;
+}
+
 uint32_t Architecture::archNumber() const {
   return capability() | (archSpecific ? CAMEO_ARCH_A : 0);
 }

@@ -53,6 +53,8 @@ struct Architecture {
   unsigned llvmPtxVersion() const;
   /// "7.0": the PTX version as written in text.
   std::string ptxVersionText() const;
+  /// 10 * major + minor of the CUDA version that brought this PTX, which ptxas and drivers have to be of, or newer.
+  unsigned cudaVersion() const;
   /// CAMEO_SECTION's architecture number: 90, with CAMEO_ARCH_A for 90a.
   uint32_t archNumber() const;
   /// The shapes of mma.sync that it has; of wgmma, too, where it has those.
