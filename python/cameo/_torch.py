@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from cameo._compile import Exported, compile  # noqa: A004
+from cameo._errors import UnsupportedError
 from cameo._model import Model
 
 
@@ -27,6 +28,53 @@ def _without_fused_attention() -> Iterator[None]:
         yield
     finally:
         mha.set_fastpath_enabled(before)
+
+
+def _sum_at(target, dim, index, source, alpha=1):
+    """index_add by scatter_add."""
+    shape = [1] * source.dim()
+    shape[dim] = -1
+    index = (index % target.shape[dim]).reshape(shape).expand_as(source)
+    return target.scatter_add(dim, index, source if alpha == 1 else source * alpha)
+
+
+def _sum_put(target, indices, values):
+    """index_put that accumulates, by scatter_add on rows of the dimensions that are indexed."""
+    import torch
+    if any(index is None or index.dtype == torch.bool for index in indices):
+        raise UnsupportedError("index_put that accumulates at a mask, or along all of a dimension, is not exported for "
+                               "indices that stand twice; scatter_add is")
+    indices = torch.broadcast_tensors(*indices)
+    sizes, rest = target.shape[:len(indices)], target.shape[len(indices):]
+    place = torch.zeros_like(indices[0])
+    for index, size in zip(indices, sizes):
+        place = place * size + index % size
+    values = values.expand(*indices[0].shape, *rest).reshape(-1, *rest)
+    return _sum_at(target.reshape(-1, *rest), 0, place.reshape(-1), values).reshape(target.shape)
+
+
+@contextlib.contextmanager
+def _with_sums_at_repeated_indices() -> Iterator[None]:
+    """torch's exporter writes index_add, and index_put that accumulates, as if no index stood twice; scatter_add it
+    writes as it is."""
+    import torch
+    from torch.overrides import TorchFunctionMode
+    tensor = torch.Tensor
+
+    class Sums(TorchFunctionMode):
+        def __torch_function__(self, function, types, arguments=(), named=None):
+            named = named or {}
+            if function in (torch.index_add, tensor.index_add, tensor.index_add_):
+                target, made = arguments[0], _sum_at(*arguments, **named)
+                return target.copy_(made) if function is tensor.index_add_ else made
+            if function in (torch.index_put, tensor.index_put, torch.index_put_, tensor.index_put_):
+                target, indices, values = (*arguments, *named.values())[:3]
+                if named.get("accumulate", len(arguments) > 3 and arguments[3]):
+                    made = _sum_put(target, indices, values)
+                    return target.copy_(made) if function in (torch.index_put_, tensor.index_put_) else made
+            return function(*arguments, **named)
+    with Sums():
+        yield
 
 
 def _of_given(module, count):
@@ -55,7 +103,7 @@ def exported(module: Any, examples: tuple[Any, ...], name: str, **options: Any) 
     def write(path):
         # Versions of torch that have two exporters choose the other one.
         extra = {"dynamo": False} if "dynamo" in torch.onnx.export.__code__.co_varnames else {}
-        with _without_fused_attention():
+        with _without_fused_attention(), _with_sums_at_repeated_indices():
             torch.onnx.export(_of_given(module, len(examples)), examples, path, **{"opset_version": 17, **options, **extra})
     return Exported(name, write)
 

@@ -75,5 +75,25 @@ def from_layers_of_transformers():
         expect(torch.allclose(model(x), module(x), atol=1e-5), "values")
 
 
+@case("torch")
+def sums_at_indices_that_stand_twice():
+    """torch's exporter writes each of them so that the last one wins."""
+    functions = {
+        "index_put": lambda x, at: torch.zeros(3, 4).index_put((at,), x, accumulate=True),
+        "index_put of two": lambda x, at: torch.ones(3, 4, 2).index_put((at, at.abs()), x[:, :2], accumulate=True),
+        "index_put_": lambda x, at: torch.zeros(5).index_put_((at,), x[0, 1], accumulate=True) + 1,
+        "index_put that writes over": lambda x, at: x.index_put((at[1:],), x[:2] * 2),
+        "index_add": lambda x, at: x.index_add(1, at.abs(), x[:, :3], alpha=2),
+        "index_add_": lambda x, at: torch.zeros(3, 4).index_add_(0, at.abs(), x) * 2,
+    }
+    x, at = torch.arange(12.0).reshape(3, 4), torch.tensor([0, 0, -1])
+    for name, function in functions.items():
+        class Module(torch.nn.Module):
+            def forward(self, *given):
+                return function(*given)  # pylint: disable=cell-var-from-loop
+        model = cameo.from_torch(Module(), (x, at), target="sim:sm_80", device="simulator")
+        expect(torch.equal(model(x, at), function(x, at)), name)
+
+
 if __name__ == "__main__":
     main()

@@ -19,7 +19,8 @@ def command(name: str) -> list[str]:
 def environment() -> dict[str, str]:
     """Variables by which the programs find ptxas: as the user says, else in the packages of NVIDIA's that the extra `nvidia` installs."""
     variables = dict(os.environ)
-    if "CUDA_HOME" in variables or shutil.which("ptxas"):
+    given = os.path.join(variables.get("CUDA_HOME", ""), "bin", "ptxas")
+    if os.path.isabs(given) and os.path.exists(given) or shutil.which("ptxas"):
         return variables
     found = find_spec("nvidia")
     for root in (found.submodule_search_locations or ()) if found else ():
