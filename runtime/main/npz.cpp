@@ -221,8 +221,9 @@ Status choose(const std::vector<Member> &members, const Members &wanted,
     return failure(Code::InvalidArgument, "npz: %zu arrays without names; at most %zu are expected",
                    chosen.size(), names.size());
   if (chosen.empty())
-    return failure(Code::InvalidArgument, "npz: it has %s, but not %s",
-                   present.empty() ? "no arrays" : listNames(present).c_str(),
+    return failure(Code::InvalidArgument, "npz: it has %s %s",
+                   present.empty() ? "no arrays, not even"
+                                   : (listNames(present) + ", but not").c_str(),
                    listNames(names).c_str());
   return {};
 }

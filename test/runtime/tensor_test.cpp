@@ -237,7 +237,7 @@ TEST(Tensor, NpzMembers) {
   EXPECT_EQ(names({pair[0]}, {"x", {}}), "label ");
   EXPECT_EQ(names(pair, {"x", {}}), "x ");
   EXPECT_EQ(names(pair, {"y", {}}), "npz: it has 'label', 'x', but not 'y'");
-  EXPECT_EQ(names({}, {nullptr, {"x"}}), "npz: it has no arrays, but not 'x'");
+  EXPECT_EQ(names({}, {nullptr, {"x"}}), "npz: it has no arrays, not even 'x'");
 }
 
 TEST(Tensor, ProtoTypedFields) {
