@@ -21,10 +21,12 @@ using namespace mlir;
 
 namespace cameo {
 
-/// What a condition is computed from without another number.
+/// The truth that a condition passes on.
 static Value sourceOf(Value condition) {
   while (Operation *op = condition.getDefiningOp()) {
-    if (!isa<onnx::CastOp, onnx::IdentityOp>(op))
+    // Numbers may become 0 on the way to a truth.
+    if (!isa<onnx::IdentityOp>(op) &&
+        !(isa<onnx::CastOp>(op) && onnx::elementType(op->getOperand(0)).isInteger(1)))
       break;
     condition = op->getOperand(0);
   }

@@ -94,3 +94,27 @@ func.func @apart(%x: tensor<?xf32> {onnx.dims = ["N"]}, %c: tensor<i1>, %d: tens
   }) : (tensor<i1>) -> tensor<*xf32>
   return %0, %2, %6 : tensor<*xf32>, tensor<*xf32>, tensor<*xf32>
 }
+
+// -----
+
+// A half is true, and the whole number that it becomes is not.
+// CHECK-LABEL: func @halves(
+// CHECK-COUNT-2: onnx.CallIf(
+// CHECK: return
+func.func @halves(%x: tensor<?xf32> {onnx.dims = ["N"]}, %h: tensor<f32>) -> tensor<*xf32> {
+  %0 = onnx.Cast(%h) {to = 9 : i64} : (tensor<f32>) -> tensor<i1>
+  %1 = onnx.Cast(%h) {to = 6 : i64} : (tensor<f32>) -> tensor<i32>
+  %2 = onnx.Cast(%1) {to = 9 : i64} : (tensor<i32>) -> tensor<i1>
+  %3 = onnx.If(%0) ({
+    onnx.Yield(%x) : (tensor<?xf32>) -> ()
+  }, {
+    %4 = onnx.Concat(%x, %x) {axis = 0 : i64} : (tensor<?xf32>, tensor<?xf32>) -> tensor<*xf32>
+    onnx.Yield(%4) : (tensor<*xf32>) -> ()
+  }) : (tensor<i1>) -> tensor<*xf32>
+  %5 = onnx.If(%2) ({
+    onnx.Yield(%3) : (tensor<*xf32>) -> ()
+  }, {
+    onnx.Yield(%x) : (tensor<?xf32>) -> ()
+  }) : (tensor<i1>) -> tensor<*xf32>
+  return %5 : tensor<*xf32>
+}
