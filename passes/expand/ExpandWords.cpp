@@ -19,7 +19,7 @@ struct Grams {
 };
 } // namespace
 
-/// How often each stands in a row [N, G], `distance` words from one to the next.
+/// Counts each sequence in each row, [N, G], with `distance` words from one to the next.
 static Value countGrams(Expander &e, Value x, const Grams &grams, int64_t distance) {
   Value found;
   for (int64_t word = 0; word < grams.length; ++word) {

@@ -272,8 +272,8 @@ private:
   llvm::DenseMap<const void *, mlir::StringAttr> unnamed; // names of sizes that have none
   unsigned lastNumber = 0;                                // of those of them that are numbers
   std::vector<mlir::func::FuncOp> made;                   // of graphs, and those of graphs in them
-  /// What loops have opened of what they carry, by their locations, in this function and those around it. References
-  /// into it stay.
+  /// Sizes of carried values that loops have opened, by the loops' locations, in this function and those around it.
+  /// References into the map stay.
   using Opened = std::map<const void *, std::vector<llvm::BitVector>>;
   std::shared_ptr<Opened> opened = std::make_shared<Opened>();
   mlir::Value none;
@@ -282,7 +282,7 @@ private:
   llvm::DenseMap<mlir::Operation *, Unrolled> loops;
   llvm::DenseMap<mlir::Operation *, Selection> selections;
   llvm::SetVector<mlir::Operation *>
-      sunk;                // what stands in branches now, until the walk has passed it
+      sunk;                // operators that branches have now, until the walk has passed them
   llvm::StringSet<> names; // of nodes
   int64_t unrolledNodes = 0;
   llvm::SmallVector<mlir::Operation *> buried;

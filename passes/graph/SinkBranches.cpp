@@ -40,8 +40,8 @@ static bool isOnlyReadIn(OpResult result, onnx::IfOp reader) {
   });
 }
 
-/// What stands between the two Ifs and has to go with the second one, in order; nothing where that depends on more than
-/// the first one and what is in front of it.
+/// The operators between the two Ifs that have to go with the second one, in order; nothing where they depend on more
+/// than the first one and values in front of it.
 static std::optional<SmallVector<Operation *>> between(onnx::IfOp op, onnx::IfOp reader) {
   llvm::SetVector<Value> used;
   getUsedValuesDefinedAbove(reader->getRegions(), used);

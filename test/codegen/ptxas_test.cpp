@@ -1,4 +1,4 @@
-// What is known of a ptxas: its CUDA version, and where libdevice is beside it.
+// Properties of a ptxas: its CUDA version, and the place of libdevice beside it.
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/emit/Assemble.h"
 #include "codegen/emit/Ptx.h"
