@@ -169,9 +169,14 @@ typedef struct CameoPlanKernel {
   uint32_t shared_static; /* bytes declared in the kernel */
   uint32_t first_arg;     /* index into arg_types */
   uint32_t arg_count;
-  uint32_t flags;   /* CAMEO_KERNEL_* */
-  uint32_t cluster; /* reserved, 0 so far: blocks of a cluster, x | y << 8 | z << 16 */
+  uint32_t flags; /* CAMEO_KERNEL_* */
+  uint32_t
+      cluster; /* blocks of a cluster, x | y << 8 | z << 16, where they are more than are portable, else 0 */
 } CameoPlanKernel;
+
+/* Blocks of a cluster that every GPU with clusters takes; that some take once they are asked to. */
+#define CAMEO_PORTABLE_CLUSTER_BLOCKS 8u
+#define CAMEO_MOST_CLUSTER_BLOCKS 16u
 
 typedef enum CameoArgType {
   CAMEO_ARG_BUFFER = 0, /* pointer to global memory */

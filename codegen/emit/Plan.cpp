@@ -7,6 +7,7 @@
 #include "codegen/NodeNames.h"
 #include "codegen/emit/PlanScalars.h"
 #include "codegen/emit/PlanWriter.h"
+#include "codegen/lower/DevicePatterns.h"
 #include "dialects/onnx/Schema.h"
 #include "passes/host/BufferPlanner.h"
 #include "passes/host/WeightPool.h"
@@ -154,6 +155,9 @@ FailureOr<uint32_t> PlanEmitter::kernelOf(rt::LaunchOp launch) {
   entry.arg_count = kernel.getNumArguments();
   entry.flags =
       declaredAttr<kernel::KernelDialect::NoSyncAttrHelper>(kernel) ? CAMEO_KERNEL_NO_SYNC : 0;
+  if (auto cluster = kernel->getAttrOfType<DenseI32ArrayAttr>(kClusterAttribute))
+    if (cluster[0] * cluster[1] * cluster[2] > int32_t(CAMEO_PORTABLE_CLUSTER_BLOCKS))
+      entry.cluster = cluster[0] | cluster[1] << 8 | cluster[2] << 16;
   for (auto [i, type] : llvm::enumerate(kernel.getArgumentTypes())) {
     if (isa<LLVM::LLVMPointerType>(type))
       plan.argTypes.push_back(CAMEO_ARG_BUFFER);

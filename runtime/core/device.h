@@ -63,6 +63,7 @@ struct KernelInfo {
   uint32_t flags;           // CAMEO_KERNEL_*
   const uint32_t *argTypes; // CameoArgType
   uint32_t argCount;
+  uint32_t cluster = 0; // as in CameoPlanKernel
 };
 
 struct Launch {

@@ -292,7 +292,7 @@ Status Model::findKernels(Entry &entry) {
     KernelInfo info{
         kernel.name,         kernel.onnxNodes, {kernel.block[0], kernel.block[1], kernel.block[2]},
         kernel.sharedStatic, kernel.flags,     kernel.argTypes,
-        kernel.argCount};
+        kernel.argCount,     kernel.cluster};
     Kernel found = nullptr;
     Status status = failure(Code::Corrupt, "there is no code for kernel '%s'", kernel.name);
     for (size_t i = 0; i < modules.size() && !found; ++i) {

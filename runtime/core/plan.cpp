@@ -51,7 +51,7 @@ Status checkParameter(const char *kernel, uint32_t index, uint32_t type) {
   return {};
 }
 
-Status checkReserved(const CameoPlanKernel &kernel, const char *name) {
+Status checkKinds(const CameoPlanKernel &kernel, const char *name) {
   if (kernel.flags & CAMEO_KERNEL_DEPENDENT)
     return notYet(name, "is launched before the one that it depends on ends");
   if (kernel.flags & CAMEO_KERNEL_COOPERATIVE)
@@ -59,8 +59,12 @@ Status checkReserved(const CameoPlanKernel &kernel, const char *name) {
   if (kernel.flags & ~CAMEO_KERNEL_NO_SYNC)
     return failure(Code::Corrupt, "damaged launch plan: kernel '%s' has unknown flags 0x%x", name,
                    kernel.flags);
-  if (kernel.cluster)
-    return notYet(name, "is launched in clusters");
+  uint32_t x = kernel.cluster & 0xff, y = kernel.cluster >> 8 & 0xff, z = kernel.cluster >> 16;
+  if (kernel.cluster && (uint64_t(x) * y * z <= CAMEO_PORTABLE_CLUSTER_BLOCKS ||
+                         uint64_t(x) * y * z > CAMEO_MOST_CLUSTER_BLOCKS))
+    return failure(Code::Corrupt,
+                   "damaged launch plan: kernel '%s' has clusters of %u x %u x %u blocks", name, x,
+                   y, z);
   return {};
 }
 
@@ -254,7 +258,7 @@ Status Plan::parseKernel(const CameoPlanKernel &kernel, const uint32_t *argTypes
   parsed.argCount = kernel.arg_count;
   for (uint32_t i = 0; i < kernel.arg_count; ++i)
     CAMEO_RETURN_IF_ERROR(checkParameter(parsed.name, i, parsed.argTypes[i]));
-  CAMEO_RETURN_IF_ERROR(checkReserved(kernel, parsed.name));
+  CAMEO_RETURN_IF_ERROR(checkKinds(kernel, parsed.name));
   uint64_t threads = 1;
   for (int i = 0; i < 3; ++i) {
     parsed.block[i] = kernel.block[i];
@@ -269,6 +273,7 @@ Status Plan::parseKernel(const CameoPlanKernel &kernel, const uint32_t *argTypes
                    kMaxBlockThreads);
   parsed.sharedStatic = kernel.shared_static;
   parsed.flags = kernel.flags;
+  parsed.cluster = kernel.cluster;
   return {};
 }
 

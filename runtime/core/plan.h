@@ -39,6 +39,7 @@ struct PlanKernel {
   uint32_t block[3];
   uint32_t sharedStatic;
   uint32_t flags;
+  uint32_t cluster; // as in CameoPlanKernel
   const uint32_t *argTypes;
   uint32_t argCount;
 };

@@ -126,6 +126,7 @@ private:
   // shared memory is asked for.
   Status checkLaunch(const Launch &launch);
   Status allowShared(LoadedKernel &kernel, uint32_t bytes);
+  Status allowCluster(CUfunction function, const KernelInfo &info);
   Status addMemcpy(Graph graph, const CUDA_MEMCPY3D &copy, GraphNode &node);
   Status setMemcpy(Graph graph, GraphNode node, const CUDA_MEMCPY3D &copy);
 

@@ -32,6 +32,15 @@ struct CUDA_KERNEL_NODE_PARAMS {
   void **extra;
 };
 
+struct CUlaunchConfig {
+  unsigned gridDimX, gridDimY, gridDimZ;
+  unsigned blockDimX, blockDimY, blockDimZ;
+  unsigned sharedMemBytes;
+  CUstream hStream;
+  void *attrs;
+  unsigned numAttrs;
+};
+
 struct CUDA_MEMCPY3D {
   size_t srcXInBytes, srcY, srcZ, srcLOD;
   int srcMemoryType; // CUmemorytype
@@ -49,7 +58,8 @@ struct CUDA_MEMCPY3D {
 
   size_t WidthInBytes, Height, Depth;
 };
-static_assert(sizeof(CUDA_KERNEL_NODE_PARAMS) == 56 && sizeof(CUDA_MEMCPY3D) == 200,
+static_assert(sizeof(CUDA_KERNEL_NODE_PARAMS) == 56 && sizeof(CUlaunchConfig) == 56 &&
+                  sizeof(CUDA_MEMCPY3D) == 200,
               "the driver's layouts");
 
 /// Results that are handled, rather than only reported.
@@ -78,6 +88,7 @@ enum : CUresult {
   CUDA_ERROR_TENSOR_MEMORY_LEAK = 721,
   CUDA_ERROR_MPS_CLIENT_TERMINATED = 810,
   CUDA_ERROR_EXTERNAL_DEVICE = 911,
+  CUDA_ERROR_INVALID_CLUSTER_SIZE = 912,
   CUDA_ERROR_UNKNOWN = 999
 };
 

@@ -123,10 +123,34 @@ Status CudaDevice::findKernel(Module module, const KernelInfo &info, Kernel &ker
   if (Status status = checkEarlier(result, "cuModuleGetFunction", context); !status.ok())
     return refusesCode(result) ? Status(Code::NoCode, status.message()) : std::move(status);
 
+  if (info.cluster)
+    CAMEO_RETURN_IF_ERROR(allowCluster(function, info));
   kernels.push_back(std::make_unique<LoadedKernel>(
       LoadedKernel{loaded, &*kernelNames.emplace(info.name).first, function, info.sharedStatic}));
   kernel = kernels.back().get();
   return Status();
+}
+
+// The GPU takes so many blocks of a cluster if it is asked to, and if it, or the part of it that this process has,
+// has as many multiprocessors in one group; a launch would only fail later.
+Status CudaDevice::allowCluster(CUfunction function, const KernelInfo &info) {
+  uint32_t x = info.cluster & 0xff, y = info.cluster >> 8 & 0xff, z = info.cluster >> 16;
+  CUlaunchConfig config = {x,       y,       z, info.block[0], info.block[1], info.block[2], 0,
+                           nullptr, nullptr, 0};
+  int count = 0;
+  const char *call = "cuFuncSetAttribute";
+  CUresult result =
+      driver.cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
+  if (result == CUDA_SUCCESS && driver.cuOccupancyMaxActiveClusters) {
+    call = "cuOccupancyMaxActiveClusters";
+    result = driver.cuOccupancyMaxActiveClusters(&count, function, &config);
+  }
+  if (result != CUDA_ERROR_INVALID_VALUE && result != CUDA_ERROR_INVALID_CLUSTER_SIZE)
+    CAMEO_RETURN_IF_ERROR(checkEarlier(result, call, std::string("for kernel ") + info.name));
+  return count > 0 ? Status()
+                   : failure(Code::NoCode,
+                             "kernel %s needs clusters of %u blocks, for which %s has no room",
+                             info.name, x * y * z, deviceInfo.name.c_str());
 }
 
 // The driver would only say "invalid argument". Limits: CUDA C++ Programming Guide, "Technical

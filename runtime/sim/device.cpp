@@ -274,6 +274,7 @@ Status SimDevice::launch(const Launch &launch, Stream) {
   memcpy(work.block, launch.block, sizeof work.block);
   work.sharedDynamic = launch.sharedDynamic;
   work.args = launch.args;
+  work.nonPortableCluster = kernel.plan.cluster != 0;
   work.noSync = kernel.plan.flags & CAMEO_KERNEL_NO_SYNC;
   work.nodes = kernel.plan.onnxNodes;
   std::vector<std::string> names;

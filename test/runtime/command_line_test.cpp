@@ -327,12 +327,12 @@ TEST_F(CommandLine, NeedsOnlyTheCLibrary) {
 
 #endif
 
-// What a file takes beyond weights and kernels is the stub.
+// What a file takes beyond weights and kernels is the stub. Its segments are padded to whole pages.
 TEST_F(CommandLine, StubIsSmall) {
   struct stat info;
   ASSERT_EQ(stat(CAMEO_STUB, &info), 0);
 #ifdef CAMEO_STRIPPED
-  EXPECT_LE(info.st_size, 1180000);
+  EXPECT_LE(info.st_size, 1190000);
 #endif
 }
 

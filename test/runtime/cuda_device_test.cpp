@@ -371,6 +371,35 @@ TEST_F(CudaDevice, LaunchLimits) {
   dispose();
 }
 
+// A GPU has to be asked for clusters of more than eight blocks, and has to have room for one.
+TEST_F(CudaDevice, LargeClusters) {
+  auto load = [&](unsigned room) {
+    fakecuda::DeviceSpec gpu{"Hopper", 9, 0};
+    gpu.clusterBlocks = room;
+    fakecuda::setDevices({gpu});
+    open();
+    fakecuda::CubinKernel code = {"k"};
+    code.cluster[0] = 16;
+    code.cluster[1] = code.cluster[2] = 1;
+    std::vector<char> image = fakecuda::makeCubin(90, {code}, /*suffix=*/false);
+    EXPECT_TRUE(
+        device->loadModule({CAMEO_SECTION_CUBIN, 90, 0, image.data(), image.size()}, module).ok());
+    KernelInfo info{"k", "node", {32, 1, 1}, 0, 0, nullptr, 0, 16 | 1 << 8 | 1 << 16};
+    return device->findKernel(module, info, scale);
+  };
+  ASSERT_TRUE(load(16).ok());
+  ASSERT_TRUE(device->createStream(stream).ok());
+  EXPECT_TRUE(device->launch({scale, {32, 1, 1}, {32, 1, 1}, 0, nullptr}, stream).ok());
+  EXPECT_TRUE(device->synchronize(stream).ok());
+  dispose();
+  device.reset();
+
+  Status status = load(9);
+  EXPECT_EQ(status.code(), Code::NoCode);
+  EXPECT_EQ(status.message(), "kernel k needs clusters of 16 blocks, for which Hopper has no room");
+  (void)device->unloadModule(module);
+}
+
 TEST_F(CudaDevice, CompilerLogIsShown) {
   open();
   fakecuda::setCompilerLog("ptxas application ptx input, line 5; error : Unknown symbol 'x'\n",

@@ -43,6 +43,11 @@ Status runOn(Device &device, std::vector<float> &values, bool &called, Cleanup &
   cleanup.add([&device, module] { return device.unloadModule(module); });
   Kernel scale = nullptr;
   CAMEO_RETURN_IF_ERROR(device.findKernel(module, kernelInfo("scale"), scale));
+  if (device.info().arch >= 90) {
+    Kernel clustered = nullptr;
+    KernelInfo large{"large", "", {32, 1, 1}, 0, 0, nullptr, 0, 16 | 1 << 8 | 1 << 16};
+    CAMEO_RETURN_IF_ERROR(device.findKernel(module, large, clustered));
+  }
 
   // Comes first when all is given back: nothing that enqueued work uses goes before it is done.
   for (Stream stream : streams)
@@ -136,6 +141,7 @@ TEST_P(CudaFailure, IsAStatusAndNothingIsLeft) {
   if (namesErrors(function))
     return; // covered by every failure's message
   std::vector<float> values(64, 1);
+  fakecuda::setDevices({{"Fake GPU", 9, 0}});
   ASSERT_TRUE(runScenario(values).ok());
   const int count = fakecuda::callCount(function);
   ASSERT_GT(count, 0) << "the scenario does not use this driver function";
@@ -144,6 +150,7 @@ TEST_P(CudaFailure, IsAStatusAndNothingIsLeft) {
     SCOPED_TRACE("failure of call " + std::to_string(nth));
     fakecuda::reset();
     registerScale();
+    fakecuda::setDevices({{"Fake GPU", 9, 0}});
     fakecuda::failCall(function, nth, 999);
     Status status = runScenario(values);
     ASSERT_TRUE(fakecuda::failureHappened());

@@ -104,14 +104,15 @@ TEST_F(CudaLaunch, Clusters) {
   kernel.cluster[1] = kernel.cluster[2] = 1;
   CUfunction k = only(kernel);
   EXPECT_EQ(start(k, 8, 32), 0);
-  EXPECT_EQ(start(k, 6, 32), errorInvalidClusterSize);
+  EXPECT_EQ(start(k, 6, 32), CUDA_ERROR_INVALID_CLUSTER_SIZE);
   int width = 0;
   EXPECT_EQ(cuFuncGetAttribute(&width, 11, k), 0);
   EXPECT_EQ(width, 4);
 
   kernel.cluster[0] = 16;
   k = only(kernel);
-  EXPECT_EQ(start(k, 16, 32), errorInvalidClusterSize) << "more than 8 must be allowed first";
+  EXPECT_EQ(start(k, 16, 32), CUDA_ERROR_INVALID_CLUSTER_SIZE)
+      << "more than 8 must be allowed first";
   ASSERT_EQ(cuFuncSetAttribute(k, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1), 0);
   EXPECT_EQ(start(k, 16, 32), 0);
 }

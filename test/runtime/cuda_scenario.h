@@ -23,7 +23,9 @@ inline const std::string scalePtx = ".version 7.5\n"
                                     "  .param .f32 scale_param_1,\n"
                                     "  .param .u32 scale_param_2\n"
                                     ")\n{ ret; }\n"
-                                    ".visible .entry other()\n{ ret; }\n";
+                                    ".visible .entry other()\n{ ret; }\n"
+                                    ".visible .entry large()\n"
+                                    ".reqnctapercluster 16, 1, 1\n{ ret; }\n";
 
 inline CodeSection ptxSection(const std::string &text, uint32_t arch = 75) {
   return {CAMEO_SECTION_PTX, arch, 0, text.c_str(), text.size() + 1};

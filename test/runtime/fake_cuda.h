@@ -24,6 +24,7 @@ struct DeviceSpec {
   int sharedOptin = 0;                     // shared memory a block may have; 0: as the GPU's
   size_t contextBytes = size_t(256) << 20; // what a context takes
   size_t pinnedBytes = size_t(64) << 30;   // page-locked memory that the machine gives
+  unsigned clusterBlocks = 16;             // of the largest cluster that there is room for
 };
 
 /// What things take, in microseconds of a clock that nothing but the fake's own calls moves: the

@@ -47,7 +47,7 @@ KernelInfo infoOf(const PlanKernel &kernel) {
   return {
       kernel.name,         kernel.onnxNodes, {kernel.block[0], kernel.block[1], kernel.block[2]},
       kernel.sharedStatic, kernel.flags,     kernel.argTypes,
-      kernel.argCount};
+      kernel.argCount,     kernel.cluster};
 }
 
 // The simulator image for the architecture next to the first GPU's; one with checks, which finds

@@ -67,6 +67,8 @@ Process::Process() {
   for (DeviceSpec &device : devices) {
     device.memory = megabytes("FAKECUDA_MEMORY", device.memory);
     device.pinnedBytes = megabytes("FAKECUDA_PINNED", device.pinnedBytes);
+    if (const char *blocks = getenv("FAKECUDA_CLUSTER"))
+      device.clusterBlocks = atoi(blocks);
   }
   configure(state, devices);
   if (const char *fault = getenv("FAKECUDA_FAULT"))

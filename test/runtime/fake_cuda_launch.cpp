@@ -39,10 +39,12 @@ CUresult checkCluster(const Function &function, const LaunchConfig &config) {
   if (!size)
     return CUDA_SUCCESS;
   if (size > (function.nonPortableCluster ? mostCluster : portableCluster))
-    return errorInvalidClusterSize;
+    return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+  if (size > state().devices[currentDevice()].clusterBlocks)
+    return errorOutOfResources;
   for (int i = 0; i < 3; ++i)
     if (config.grid[i] % kernel.cluster[i])
-      return errorInvalidClusterSize;
+      return CUDA_ERROR_INVALID_CLUSTER_SIZE;
   return CUDA_SUCCESS;
 }
 

@@ -190,4 +190,23 @@ CUresult cuFuncSetAttribute(CUfunction function, int attribute, int value) {
   return CUDA_SUCCESS;
 }
 
+CUresult cuOccupancyMaxActiveClusters(int *count, CUfunction function,
+                                      const CUlaunchConfig *config) {
+  ENTER(Context);
+  Function *found = findFunction(function);
+  if (!found)
+    return errorInvalidHandle;
+  const DeviceSpec &device = state().devices[currentDevice()];
+  const unsigned *own = found->kernel.cluster;
+  unsigned given[] = {config->gridDimX, config->gridDimY, config->gridDimZ};
+  for (int i = 0; i < 3; ++i)
+    if (device.major < 9 || !own[i] || given[i] % own[i])
+      return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+  unsigned size = own[0] * own[1] * own[2];
+  if (size > 8 && !found->nonPortableCluster)
+    return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+  *count = size <= device.clusterBlocks;
+  return CUDA_SUCCESS;
+}
+
 } // extern "C"

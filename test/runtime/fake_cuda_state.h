@@ -38,8 +38,7 @@ enum : CUresult {
   errorCaptureIsolation = 905,
   errorCaptureImplicit = 906,
   errorCapturedEvent = 907,
-  errorCaptureWrongThread = 908,
-  errorInvalidClusterSize = 912
+  errorCaptureWrongThread = 908
 };
 
 struct Event;

@@ -156,6 +156,20 @@ TEST(Plan, RefusesNumbersOutOfRange) {
   EXPECT_EQ(parseCode([](P p) { p.op(200); }), Code::Corrupt);
 }
 
+TEST(Plan, ClustersThatAreNotPortable) {
+  auto statusOf = [](uint32_t cluster) {
+    Parsed parsed(planOf([&](PlanBuilder &p) { p.kernelRecord(0).cluster = cluster; }));
+    return parsed.status.message();
+  };
+  EXPECT_EQ(statusOf(16 | 1 << 8 | 1 << 16), "");
+  EXPECT_EQ(statusOf(3 | 3 << 8 | 1 << 16), "");
+  std::string wrong = "damaged launch plan: kernel 'k' has clusters of ";
+  EXPECT_EQ(statusOf(2 | 1 << 8 | 1 << 16), wrong + "2 x 1 x 1 blocks");
+  EXPECT_EQ(statusOf(16 | 2 << 8 | 1 << 16), wrong + "16 x 2 x 1 blocks");
+  EXPECT_EQ(statusOf(16), wrong + "16 x 0 x 0 blocks");
+  EXPECT_EQ(statusOf(255u | 255u << 8 | 65535u << 16), wrong + "255 x 255 x 65535 blocks");
+}
+
 // What later versions will say has its place, and until then each of them is refused by its name.
 TEST(Plan, ReservedIsRefused) {
   auto refusal = [](const std::function<void(PlanBuilder &)> &change) {
@@ -168,8 +182,6 @@ TEST(Plan, ReservedIsRefused) {
   auto notYet = [](const std::string &what) {
     return std::pair(Code::Incompatible, what + ", which this runtime does not know yet");
   };
-  EXPECT_EQ(kernel([](auto &k) { k.cluster = 2 | 1 << 8 | 1 << 16; }),
-            notYet("kernel 'k' is launched in clusters"));
   EXPECT_EQ(kernel([](auto &k) { k.flags = CAMEO_KERNEL_DEPENDENT; }),
             notYet("kernel 'k' is launched before the one that it depends on ends"));
   EXPECT_EQ(kernel([](auto &k) { k.flags = CAMEO_KERNEL_COOPERATIVE | CAMEO_KERNEL_NO_SYNC; }),
