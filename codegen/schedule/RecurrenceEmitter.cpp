@@ -65,14 +65,23 @@ void RecurrenceEmitter::findPlaces() {
 }
 
 /// A warp has eight units of a group at a time, its lanes four beside one another the columns of a unit.
+/// Where warps share the depth, neighbours have one group, of which the first one stores.
 void RecurrenceEmitter::findMatrixPlaces() {
   Value thread = kernel.threadId(), lane = remainder(thread, kWarp), warp = quotient(thread, kWarp);
+  Value isFirst, depth = constant(0);
+  if (form.splits > 1) {
+    Value split = remainder(warp, form.splits);
+    warp = quotient(warp, form.splits);
+    isFirst = compare(arith::CmpIPredicate::eq, split, constant(0));
+    depth = kernel.mul(split, constant(kMatrixDepth));
+  }
   constexpr int64_t kGroup = 8;
-  int64_t groups = units / form.blocks / kGroup, warps = form.threads / kWarp;
+  int64_t groups = units / form.blocks / kGroup, warps = form.threads / kWarp / form.splits;
   laneRow = quotient(lane, 4);
   lanePair = kernel.mul(remainder(lane, 4), constant(2));
   for (int64_t first = 0; first < groups; first += warps) {
     Place place;
+    place.depth = depth;
     Value group = kernel.add(warp, constant(first));
     if (first + warps > groups) {
       place.isInside = compare(arith::CmpIPredicate::ult, group, constant(groups));
@@ -80,7 +89,8 @@ void RecurrenceEmitter::findMatrixPlaces() {
     }
     place.unit = ownUnit(kernel.add(kernel.mul(group, constant(kGroup)), laneRow));
     for (int64_t i = 0; i < matrixCells(op); ++i)
-      place.cells.push_back(cellAt(place.unit, kernel.add(lanePair, constant(i)), place.isInside));
+      place.cells.push_back(
+          cellAt(place.unit, kernel.add(lanePair, constant(i)), both(place.isInside, isFirst)));
     places.push_back(std::move(place));
   }
 }

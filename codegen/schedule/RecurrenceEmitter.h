@@ -36,6 +36,7 @@ protected:
   /// A thread's units and its part of their sums.
   struct Place {
     mlir::Value part, unit; // the first of its units
+    mlir::Value depth;      // of Tensor Cores' products: where the part begins
     mlir::Value isInside;   // null: always
     llvm::SmallVector<Cell> cells;
     llvm::SmallVector<llvm::SmallVector<Fragments>> kept; // by phase and two gates
@@ -123,6 +124,11 @@ protected:
                                                mlir::ValueRange before);
   /// By cell and gate, from the registers of tiles.
   static Sums sumsOfTiles(const Place &place, int64_t gates, mlir::ValueRange tiles);
+  /// Where a warp's lane leaves a sum that warps share.
+  mlir::Value sharedSum(mlir::Value warp, int64_t sum, int64_t count, mlir::Value lane) {
+    mlir::Value first = kernel.add(kernel.mul(warp, constant(count)), constant(sum));
+    return kernel.add(kernel.mul(first, constant(kWarp)), lane);
+  }
   /// The weights of two gates, the second one perhaps beyond `end`, at a step along the depth.
   std::array<mlir::Value, 4> fragment(const Place &place, int64_t gate, int64_t end,
                                       mlir::Value depth);

@@ -7,10 +7,11 @@
 //     barrier                          reads is in shared memory, twice, so that one barrier will do
 //
 // Blocks of a cluster have a part of the units each. What the next product reads they store in one
-// another's shared memory, and they wait for one another.
+// another's shared memory, and they wait for one another. Warps that share the depth of Tensor Cores'
+// sums exchange these through shared memory; each computes the cells then, and one stores them.
 //
-// An element's sum is added up in an order that depends on `parts` and `deep` alone: not on how many
-// rows, directions or steps there are.
+// An element's sum is added up in an order that depends on `parts`, `deep` and `splits` alone: not on how
+// many rows, directions or steps there are.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/schedule/RecurrenceEmitter.h"
@@ -39,6 +40,11 @@ static bool isAlone(const RecurrenceForm &form, int64_t units) {
   return form.blocks == 1 && form.places(units) == 1;
 }
 
+/// Registers of a lane for the sums of a phase's tiles at most.
+static int64_t mostTileSums(kernel::RecurrenceOp recurrence) {
+  return 4 * tilesOf(*llvm::max_element(recurrence.getPhases()));
+}
+
 int64_t recurrenceShared(kernel::RecurrenceOp recurrence, const RecurrenceForm &form) {
   if (form.isStep) {
     int64_t sums = 0; // of each phase's tiles
@@ -46,13 +52,15 @@ int64_t recurrenceShared(kernel::RecurrenceOp recurrence, const RecurrenceForm &
       sums += 4 * tilesOf(gates);
     return form.splits > 1 ? form.splits * sums * kWarp * int64_t(sizeof(float)) : 0;
   }
+  int64_t sums =
+      form.splits > 1 ? form.threads * mostTileSums(recurrence) * int64_t(sizeof(float)) : 0;
   if (isAlone(form, recurrence.getUnits()))
     return 0;
   Type type = form.isMatrix ? getElementTypeOrSelf(recurrence.getInitial().front())
                             : recurrence.getComputeType();
   int64_t stride = recurrence.getUnits() + (form.isMatrix ? kBankSkew : 0);
-  return (recurrence.getPhases().size() + 1) * form.rows * stride * type.getIntOrFloatBitWidth() /
-         8;
+  return sums + (recurrence.getPhases().size() + 1) * form.rows * stride *
+                    type.getIntOrFloatBitWidth() / 8;
 }
 
 linalg::GenericOp matrixWeights(kernel::RecurrenceOp recurrence) {
@@ -85,7 +93,8 @@ bool keepsWeights(kernel::RecurrenceOp recurrence, const RecurrenceForm &form) {
     return units == form.parts * form.deep && registers <= weightRegisters(form.threads);
   }
   for (int64_t gates : recurrence.getPhases())
-    registers += tilesOf(gates) * units / kMatrixDepth * 4 * form.placesOfThread(units);
+    registers +=
+        tilesOf(gates) * units / (kMatrixDepth * form.splits) * 4 * form.placesOfThread(units);
   return registers <= weightRegisters(form.threads);
 }
 
@@ -110,9 +119,13 @@ private:
                   Value depth, int64_t count, ValueRange before);
   Sums multiplyMatrices(const Place &place, unsigned phase, int64_t firstGate, int64_t gates,
                         Value vector, Value offset);
+  /// The sums of all warps that share a group's depth, in their order.
+  SmallVector<Value> addSplits(ArrayRef<Value> partial);
   /// What each thread has a cell of, with the sums of a phase's gates.
   Sums sumsOf(const Place &place, unsigned phase, int64_t firstGate, int64_t gates, Value current,
               ArrayRef<Value> own);
+  /// From one product of a warp to its next one, along the depth.
+  int64_t splitDepth() const { return form.splits * kMatrixDepth; }
   /// Waits for all threads that share vectors.
   void synchronise();
   /// For other threads, where there are any that read it.
@@ -127,6 +140,7 @@ private:
   bool keeps;                        // weights are loaded once
   // Shared memory, where threads share the units: the first state twice; what later phases multiply.
   Value vectors, product;
+  Value partials; // and what warps that share the depth have added up
 };
 
 } // namespace
@@ -141,8 +155,9 @@ void SequenceEmitter::keepWeights() {
       SmallVector<Fragments> &tiles = place.kept.emplace_back();
       for (int64_t gate = 0; gate < gates; gate += 2) {
         Fragments &steps = tiles.emplace_back();
-        for (int64_t depth = 0; depth < units; depth += kMatrixDepth)
-          steps.push_back(fragment(place, firstGate + gate, firstGate + gates, constant(depth)));
+        for (int64_t depth = 0; depth < units; depth += splitDepth())
+          steps.push_back(fragment(place, firstGate + gate, firstGate + gates,
+                                   kernel.add(place.depth, constant(depth))));
       }
       firstGate += gates;
     }
@@ -241,18 +256,38 @@ SequenceEmitter::Sums SequenceEmitter::multiplyMatrices(const Place &place, unsi
   };
   SmallVector<Value> sums(4 * tilesOf(gates), zero());
   if (keeps) {
-    for (int64_t number = 0; number < units / kMatrixDepth; ++number)
-      sums = multiplyStep(constant(number * kMatrixDepth), sums, number);
+    for (int64_t number = 0; number < units / splitDepth(); ++number)
+      sums = multiplyStep(kernel.add(place.depth, constant(number * splitDepth())), sums, number);
   } else {
     auto loop =
-        b.create<scf::ForOp>(loc, constant(0), constant(units), constant(kMatrixDepth), sums);
+        b.create<scf::ForOp>(loc, constant(0), constant(units), constant(splitDepth()), sums);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
-    b.create<scf::YieldOp>(
-        loc, multiplyStep(loop.getInductionVar(), loop.getRegionIterArgs(), std::nullopt));
+    b.create<scf::YieldOp>(loc, multiplyStep(kernel.add(loop.getInductionVar(), place.depth),
+                                             loop.getRegionIterArgs(), std::nullopt));
     sums.assign(loop.getResults().begin(), loop.getResults().end());
   }
-  return sumsOfTiles(place, gates, sums);
+  return sumsOfTiles(place, gates, form.splits > 1 ? addSplits(sums) : sums);
+}
+
+SmallVector<Value> SequenceEmitter::addSplits(ArrayRef<Value> partial) {
+  Value thread = kernel.threadId(), lane = remainder(thread, kWarp), warp = quotient(thread, kWarp);
+  Value first = kernel.mul(quotient(warp, form.splits), constant(form.splits));
+  auto at = [&](Value warp, int64_t sum) { return sharedSum(warp, sum, partial.size(), lane); };
+  for (auto [number, value] : llvm::enumerate(partial))
+    b.create<memref::StoreOp>(loc, value, partials, at(warp, number));
+  b.create<gpu::BarrierOp>(loc);
+  SmallVector<Value> sums;
+  for (int64_t number = 0, end = partial.size(); number < end; ++number)
+    for (int64_t split = 0; split < form.splits; ++split) {
+      Value part =
+          b.create<memref::LoadOp>(loc, partials, at(kernel.add(first, constant(split)), number));
+      if (split == 0)
+        sums.push_back(part);
+      else
+        sums.back() = b.create<arith::AddFOp>(loc, sums.back(), part);
+    }
+  return sums;
 }
 
 SequenceEmitter::Sums SequenceEmitter::sumsOf(const Place &place, unsigned phase, int64_t firstGate,
@@ -396,6 +431,8 @@ void SequenceEmitter::emit() {
     vectors = kernel.sharedMemory(2 * vectorElements, vectorType);
     if (op.getPhases().size() > 1)
       product = kernel.sharedMemory(vectorElements, vectorType);
+    if (form.splits > 1)
+      partials = kernel.sharedMemory(form.threads * mostTileSums(op), type);
   }
   if (form.isMatrix) {
     findMatrixPlaces();

@@ -22,10 +22,10 @@ struct RecurrenceForm {
   /// Whether a launch does one step, or a phase of it. Then `blocks` are all that share the units, no
   /// cluster; a thread has one unit's part, and on Tensor Cores a block has eight units.
   bool isStep = false;
-  int64_t splits = 1; // warps of such a block that share the depth of Tensor Cores' sums
+  int64_t splits = 1; // warps that share the depth of Tensor Cores' sums
 
   /// Units of a thread and the parts of their sums are a place; there may be more than threads.
-  int64_t places(int64_t units) const { return units / blocks / vector * parts; }
+  int64_t places(int64_t units) const { return units / blocks / vector * parts * splits; }
   int64_t placesOfThread(int64_t units) const { return (places(units) + threads - 1) / threads; }
 };
 

@@ -29,8 +29,8 @@ constexpr int64_t kThreads = 512;
 constexpr int64_t kDeepest = 4;
 /// Rows of a block at most.
 constexpr int64_t kMostRows = 8;
-/// Blocks of a cluster that every GPU with clusters takes.
-constexpr int64_t kMostBlocks = 8;
+/// Blocks of a cluster that share weights which they read from the L2 cache.
+constexpr int64_t kMostReading = 8;
 /// Sums of a thread at most, of all gates.
 constexpr int64_t kMostSums = 32;
 /// Instructions of a warp for a cell, its exchange apart: three or more functions of an exponential.
@@ -43,7 +43,7 @@ constexpr double kClusterChain = 400;
 /// Threads of a block that does one step: there are many of them, one for a few units each.
 constexpr int64_t kStepThreads = 128;
 /// Warps at most that share the depth of a step's products on Tensor Cores.
-constexpr int64_t kMostSplits = 8;
+constexpr int64_t kMostSharing = 8;
 /// Steps by which the two ways are compared.
 constexpr double kComparedSteps = 64;
 
@@ -148,30 +148,35 @@ private:
   KernelWork workOf(const RecurrenceForm &form, const Extents &of) const;
   KernelWork stepWork(const RecurrenceForm &form, const Extents &of) const;
   /// Blocks that a cluster may have.
-  int64_t mostBlocks() const { return target.tma ? kMostBlocks : 1; }
+  int64_t mostBlocks() const { return target.clusterBlocks(); }
   /// More blocks as long as each has at least `least` units, in groups of `group`.
   int64_t blocksFor(int64_t least, int64_t group) const {
     int64_t units = recurrence.getUnits(), blocks = 1;
-    while (blocks < mostBlocks() && units % (2 * blocks * group) == 0 &&
+    while (blocks < std::min(mostBlocks(), kMostReading) && units % (2 * blocks * group) == 0 &&
            units / (2 * blocks) >= least)
       blocks *= 2;
     return blocks;
   }
 
-  /// With as few blocks as have all weights in registers, if eight have, else with as many as the
+  /// With as few blocks as have all weights in registers, if any number has, else with as many as the
   /// GPU's caches are read faster by.
   RecurrenceForm matrixForm() const {
     int64_t units = recurrence.getUnits();
-    auto formOf = [&](int64_t blocks) {
+    auto formOf = [&](int64_t blocks, int64_t splits) {
       RecurrenceForm form{kMatrixRows, /*vector=*/1,      /*parts=*/4, kMatrixDepth,
                           0,           /*isMatrix=*/true, blocks};
+      form.splits = splits;
       form.threads = std::min(form.places(units), kThreads);
       return form;
     };
     for (int64_t blocks = 1; blocks <= mostBlocks() && units % (blocks * 8) == 0; blocks *= 2)
-      if (keepsWeights(recurrence, formOf(blocks)))
-        return formOf(blocks);
-    return formOf(blocksFor(/*least=*/64, /*group=*/8));
+      for (int64_t splits = 1; splits <= kMostSharing && units % (splits * kMatrixDepth) == 0;
+           splits *= 2) {
+        RecurrenceForm form = formOf(blocks, splits);
+        if ((splits == 1 || form.placesOfThread(units) == 1) && keepsWeights(recurrence, form))
+          return form;
+      }
+    return formOf(blocksFor(/*least=*/64, /*group=*/8), /*splits=*/1);
   }
 
   RecurrenceForm formFor(int64_t rows) const {
@@ -233,9 +238,13 @@ private:
       return b.getDictionaryAttr({number("deep", form.deep), number("parts", form.parts),
                                   number("rows", form.rows), number("steps", 1),
                                   number("threads", form.threads)});
-    if (form.isMatrix)
-      return b.getDictionaryAttr(
-          {number("blocks", form.blocks), instruction, number("threads", form.threads)});
+    if (form.isMatrix) {
+      SmallVector<NamedAttribute> all{number("blocks", form.blocks), instruction,
+                                      number("threads", form.threads)};
+      if (form.splits > 1)
+        all.push_back(number("splits", form.splits));
+      return b.getDictionaryAttr(all);
+    }
     return b.getDictionaryAttr({number("blocks", form.blocks), number("deep", form.deep),
                                 number("parts", form.parts), number("rows", form.rows),
                                 number("threads", form.threads), number("vector", form.vector)});
@@ -247,8 +256,8 @@ private:
     auto instruction = params.getAs<DenseI64ArrayAttr>("instruction");
     bool isMatrix = instruction && instruction.asArrayRef() ==
                                        ArrayRef<int64_t>{kMatrixSums, kMatrixRows, kMatrixDepth};
+    auto splits = intParam(params, "splits");
     if (intParam(params, "steps") == 1) {
-      auto splits = intParam(params, "splits");
       if (isMatrix && splits)
         return matrixStep(*splits);
       if (instruction || !deep || !parts || !rows || !threads)
@@ -258,6 +267,7 @@ private:
     if (isMatrix && blocks && threads) {
       RecurrenceForm form = matrixForm();
       form.blocks = *blocks;
+      form.splits = splits.value_or(1);
       form.threads = *threads;
       return form;
     }
@@ -281,6 +291,8 @@ private:
     return form;
   }
   LogicalResult verifyThreads(int64_t threads) const;
+  /// Of all steps on Tensor Cores.
+  LogicalResult verifySplits(const RecurrenceForm &form) const;
   LogicalResult verifyStep(const RecurrenceForm &form) const;
   InFlightDiagnostic error() const { return op.emitError() << "schedule 'recurrence': "; }
 
@@ -311,7 +323,7 @@ Value RecurrenceMatch::repeatSteps(OpBuilder &host, KernelEmitter &emitter, Valu
 std::optional<RecurrenceForm> RecurrenceMatch::stepForm(int64_t rows) const {
   int64_t units = recurrence.getUnits();
   if (target.capability() >= 80 && matrixWeights(recurrence)) {
-    int64_t splits = kMostSplits;
+    int64_t splits = kMostSharing;
     while (units % (splits * kMatrixDepth) != 0)
       splits /= 2;
     return rows == kMatrixRows ? std::optional(matrixStep(splits)) : std::nullopt;
@@ -425,7 +437,8 @@ KernelWork RecurrenceMatch::workOf(const RecurrenceForm &form, const Extents &of
     double tiles = 0; // instructions of a warp for eight units and a step along the depth
     for (int64_t phase : recurrence.getPhases())
       tiles += double(llvm::divideCeil(phase, 2));
-    double deep = units / double(kMatrixDepth) * double(places), instructions = tiles * deep;
+    double deep = units / double(kMatrixDepth * form.splits) * double(places),
+           instructions = tiles * deep;
     work.registers =
         std::min<int64_t>(64 + 8 * widestPhase() + (keeps ? int64_t(instructions) * 4 : 16),
                           target.registersPerSm / form.threads);
@@ -435,6 +448,12 @@ KernelWork RecurrenceMatch::workOf(const RecurrenceForm &form, const Extents &of
     work.step.products = deep * phases;
     work.step.slots = warps * (instructions * (keeps ? 1 : 9) + deep * phases * 4);
     work.step.sharedBytes = warps * deep * phases * 256;
+    if (form.splits > 1) {
+      double sums = warps * tiles * 4;
+      work.step.slots += sums * double(1 + form.splits);
+      work.step.sharedBytes += sums * double(1 + form.splits) * kWarp * 4;
+      work.step.barriers += phases;
+    }
   } else {
     int64_t sums = form.rows * form.vector * widestPhase();
     int64_t loaded = form.deep * form.vector * widestPhase() * weightBits() / 32;
@@ -449,10 +468,10 @@ KernelWork RecurrenceMatch::workOf(const RecurrenceForm &form, const Extents &of
     work.step.chain =
         phases * (units / double(form.parts) * 4 + 30 * std::log2(double(form.parts) * 2));
   }
-  work.step.slots += std::max(cells / kWarp, 1.0) * kCellSlots;
+  work.step.slots += std::max(cells / kWarp, 1.0) * kCellSlots * double(form.splits);
   work.step.l2Bytes = (keeps ? 0 : weightBytes) + cells * (gates + 1) * bits / 8;
   work.once.l2Bytes = weightBytes;
-  work.step.barriers = phases;
+  work.step.barriers += phases;
   // A phase waits for memory, for its sums one after another, and for cells.
   work.step.chain += kCellChain + (form.blocks > 1 ? phases * kClusterChain : 0);
   work.step.loads = keeps ? 0 : phases;
@@ -472,6 +491,18 @@ LogicalResult RecurrenceMatch::verifyThreads(int64_t threads) const {
 
 static bool isPower(int64_t value, int64_t most) {
   return value >= 1 && value <= most && llvm::isPowerOf2_64(value);
+}
+
+LogicalResult RecurrenceMatch::verifySplits(const RecurrenceForm &form) const {
+  int64_t units = recurrence.getUnits();
+  if (!isPower(form.splits, kMostSharing) || units % (form.splits * kMatrixDepth) != 0)
+    return error() << "splits of " << form.splits << " must be a power of two, at most "
+                   << kMostSharing << ", by which " << units << " units are steps of "
+                   << kMatrixDepth;
+  if (form.splits > 1 && form.threads != form.places(units))
+    return error() << "with splits of " << form.splits << " a block must have "
+                   << form.places(units) << " threads, not " << form.threads;
+  return success();
 }
 
 LogicalResult RecurrenceMatch::verifyStep(const RecurrenceForm &form) const {
@@ -515,8 +546,11 @@ LogicalResult RecurrenceMatch::verify(DictionaryAttr params) const {
                    << mostBlocks() << ", that divides " << units << " units";
   if (form->isMatrix && units / form->blocks % group != 0)
     return error() << units / form->blocks << " units of a block must be a multiple of " << group;
+  if (sharedBytes(*form) > int64_t(target.staticSharedPerBlock))
+    return error() << "requires " << sharedBytes(*form) << " B of shared memory; at most "
+                   << target.staticSharedPerBlock;
   if (form->isMatrix)
-    return verifyThreads(form->threads);
+    return failure(failed(verifyThreads(form->threads)) || failed(verifySplits(*form)));
   if (!isPower(form->rows, kMostRows) || !isPower(form->parts, kWarp) || !isPower(form->deep, 8))
     return error() << "rows of " << form->rows << ", parts of " << form->parts << " and deep of "
                    << form->deep << " must be powers of two, at most " << kMostRows << ", " << kWarp
@@ -533,9 +567,6 @@ LogicalResult RecurrenceMatch::verify(DictionaryAttr params) const {
   if (form->rows * form->vector * widestPhase() > 2 * kMostSums)
     return error() << "a thread would have " << form->rows * form->vector * widestPhase()
                    << " sums; at most " << 2 * kMostSums;
-  if (sharedBytes(*form) > int64_t(target.staticSharedPerBlock))
-    return error() << "requires " << sharedBytes(*form) << " B of shared memory; at most "
-                   << target.staticSharedPerBlock;
   return success();
 }
 

@@ -246,11 +246,7 @@ void StepEmitter::addWarps(size_t count, SmallVector<Value> partial,
   if (form.splits == 1)
     return useSums(partial);
   Value shared = kernel.sharedMemory(form.splits * count * kWarp, type);
-  auto at = [&](Value warp, size_t i) {
-    Value first =
-        kernel.mul(kernel.add(kernel.mul(warp, constant(count)), constant(i)), constant(kWarp));
-    return kernel.add(first, lane);
-  };
+  auto at = [&](Value warp, size_t i) { return sharedSum(warp, i, count, lane); };
   Value isFirstWarp = compare(arith::CmpIPredicate::eq, warp, constant(0));
   Value isOther = compare(arith::CmpIPredicate::ne, warp, constant(0));
   inBranch(isOther, [&] {

@@ -88,6 +88,10 @@ unsigned Architecture::cudaVersion() const {
   return ptxVersion + 40 + isLater;
 }
 
+unsigned Architecture::clusterBlocks() const {
+  return !tma ? 1 : archSpecific ? CAMEO_MOST_CLUSTER_BLOCKS : CAMEO_PORTABLE_CLUSTER_BLOCKS;
+}
+
 uint32_t Architecture::archNumber() const {
   return capability() | (archSpecific ? CAMEO_ARCH_A : 0);
 }

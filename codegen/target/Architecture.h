@@ -43,6 +43,9 @@ struct Architecture {
 
   /// Bytes of a kernel's parameters (PTX ISA, "Kernel Function Parameters").
   unsigned maxParameterBytes() const { return ptxVersion >= 81 ? 32764 : 4096; }
+  /// Blocks of a cluster at most. Eight are portable; the sixteen of Hopper ("Hopper Tuning Guide", "Thread
+  /// Block Clusters") are not, so that code which later GPUs may run, too, has eight.
+  unsigned clusterBlocks() const;
   /// Compute capability: 90 for sm_90 and sm_90a.
   unsigned capability() const { return 10 * major + minor; }
   /// What LLVM writes code as for: this architecture, or the newest one before it that LLVM knows,

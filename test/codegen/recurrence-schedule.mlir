@@ -180,3 +180,73 @@ rt.variant @cluster target "sm_90" {
     return %s : tensor<1x1x128xf32>
   }
 }
+
+// Where registers of sixteen blocks have the weights, sm_90a's kernels have so many; two warps share the depth of each
+// group's sums then, through shared memory. Kernels for later GPUs, too, have eight at most, which these are too many for.
+// CHECK-LABEL: rt.variant @large_cluster
+// CHECK: schedule <"recurrence", {blocks = 16 : i64, instruction = array<i64: 16, 8, 16>, splits = 2 : i64, threads = 256 : i64}>
+// KERNEL-LABEL: rt.variant @large_cluster
+// KERNEL: gpu.func
+// KERNEL-SAME: nvvm.cluster_dim = array<i32: 16, 1, 1>
+// KERNEL: scf.for
+// KERNEL-COUNT-32: kernel.ptx "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+// KERNEL-NOT: kernel.ptx
+// KERNEL-COUNT-8: memref.store {{.*}} memref<2048xf32, #gpu.address_space<workgroup>>
+// KERNEL-NEXT: gpu.barrier
+// KERNEL-COUNT-16: memref.load {{.*}} memref<2048xf32, #gpu.address_space<workgroup>>
+// KERNEL-NOT: gpu.barrier
+// KERNEL: kernel.ptx "barrier.cluster.arrive.release.aligned"
+// CHECK-LABEL: rt.variant @portable
+// CHECK: schedule <"recurrence", {instruction = array<i64: 16, 8, 16>, splits = 8 : i64, steps = 1 : i64}>
+rt.variant @large_cluster target "sm_90a" {
+  func.func @main(%x: tensor<50x1x1x4x512xf32>, %r: tensor<1x4x512x512xf16>, %h: tensor<1x1x512xf16>) -> tensor<1x1x512xf16> {
+    %e = tensor.empty() : tensor<1x1x512xf16>
+    %s = kernel.dispatch ins(%x, %r, %h : tensor<50x1x1x4x512xf32>, tensor<1x4x512x512xf16>, tensor<1x1x512xf16>)
+        outs(%e : tensor<1x1x512xf16>) {
+    ^bb0(%a: tensor<50x1x1x4x512xf32>, %b: tensor<1x4x512x512xf16>, %c: tensor<1x1x512xf16>, %l: tensor<1x1x512xf16>):
+      %t = tensor.empty() : tensor<1x512x4x512xf16>
+      %w = linalg.generic {indexing_maps = [affine_map<(d, k, g, j) -> (d, g, j, k)>, affine_map<(d, k, g, j) -> (d, k, g, j)>],
+                           iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+          ins(%b : tensor<1x4x512x512xf16>) outs(%t : tensor<1x512x4x512xf16>) {
+      ^bb1(%in: f16, %out: f16):
+        linalg.yield %in : f16
+      } -> tensor<1x512x4x512xf16>
+      %q = kernel.recurrence input(%a : tensor<50x1x1x4x512xf32>) weights(%w : tensor<1x512x4x512xf16>)
+          initial(%c : tensor<1x1x512xf16>) outs(%l : tensor<1x1x512xf16>) phases [4] reverse [false] {
+      ^bb1(%direction: index, %i: f32, %j: f32, %k: f32, %u: f32, %m: f32, %n: f32, %o: f32, %p: f32, %before: f32):
+        %0 = arith.addf %m, %n : f32
+        %1 = arith.addf %o, %p : f32
+        %2 = arith.mulf %0, %1 : f32
+        kernel.yield %2 : f32
+      } -> tensor<1x1x512xf16>
+      kernel.yield %q : tensor<1x1x512xf16>
+    } -> tensor<1x1x512xf16>
+    return %s : tensor<1x1x512xf16>
+  }
+}
+rt.variant @portable target "sm_90" {
+  func.func @main(%x: tensor<50x1x1x4x512xf32>, %r: tensor<1x4x512x512xf16>, %h: tensor<1x1x512xf16>) -> tensor<1x1x512xf16> {
+    %e = tensor.empty() : tensor<1x1x512xf16>
+    %s = kernel.dispatch ins(%x, %r, %h : tensor<50x1x1x4x512xf32>, tensor<1x4x512x512xf16>, tensor<1x1x512xf16>)
+        outs(%e : tensor<1x1x512xf16>) {
+    ^bb0(%a: tensor<50x1x1x4x512xf32>, %b: tensor<1x4x512x512xf16>, %c: tensor<1x1x512xf16>, %l: tensor<1x1x512xf16>):
+      %t = tensor.empty() : tensor<1x512x4x512xf16>
+      %w = linalg.generic {indexing_maps = [affine_map<(d, k, g, j) -> (d, g, j, k)>, affine_map<(d, k, g, j) -> (d, k, g, j)>],
+                           iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+          ins(%b : tensor<1x4x512x512xf16>) outs(%t : tensor<1x512x4x512xf16>) {
+      ^bb1(%in: f16, %out: f16):
+        linalg.yield %in : f16
+      } -> tensor<1x512x4x512xf16>
+      %q = kernel.recurrence input(%a : tensor<50x1x1x4x512xf32>) weights(%w : tensor<1x512x4x512xf16>)
+          initial(%c : tensor<1x1x512xf16>) outs(%l : tensor<1x1x512xf16>) phases [4] reverse [false] {
+      ^bb1(%direction: index, %i: f32, %j: f32, %k: f32, %u: f32, %m: f32, %n: f32, %o: f32, %p: f32, %before: f32):
+        %0 = arith.addf %m, %n : f32
+        %1 = arith.addf %o, %p : f32
+        %2 = arith.mulf %0, %1 : f32
+        kernel.yield %2 : f32
+      } -> tensor<1x1x512xf16>
+      kernel.yield %q : tensor<1x1x512xf16>
+    } -> tensor<1x1x512xf16>
+    return %s : tensor<1x1x512xf16>
+  }
+}

@@ -21,6 +21,7 @@ import onnxruntime
 
 import harness
 import payload
+import recurrence
 from cubin import Cubin
 import small_models
 
@@ -367,6 +368,34 @@ def check_gpus(tests, name, artefact, model):
     tests.check(f"{name}-driver-10.2", wrong, step)
 
 
+def check_large_clusters(tests):
+    """A kernel in clusters of 16 blocks, on a GPU that has room for one and on a part of a GPU that has none."""
+    layer = recurrence.Layer("LSTM", inputs=16, units=512, dtype=recurrence.F16)
+    layer.draw(numpy.random.default_rng(3), {"w", "r", "b"})
+    feed = {"x": numpy.zeros((3, 1, 16), recurrence.F16)}
+    refusal = "kernel k1_layer needs clusters of 16 blocks, for which Fake GPU has no room"
+    for name, target, codes in (("alone", "sm_90a", []), ("with-ptx", "sm_90a,ptx", ["PTX sm_90"])):
+        artefact = tests.compile(f"clusters-{name}", layer.model(feed, is_open=False), f"--target={target}")
+        if not artefact:
+            continue
+        words = tests.feed(artefact, feed)
+        step, trace = tests.run(artefact, words, gpu="9.0")
+        wrong = [harness.first_error(step.output)] if step.code else tidy(trace)
+        if trace.loaded() != ["cubin sm_90a"]:
+            wrong.append(f"loaded {trace.loaded()}")
+        tests.check(f"clusters-{name}", wrong, step)
+        step, trace = tests.run(artefact, words, gpu="9.0", FAKECUDA_CLUSTER="9")
+        if codes:
+            wrong = [harness.first_error(step.output)] if step.code else []
+            if f"better code was not taken: {refusal}" not in step.output:
+                wrong.append("the refused cubin is not named")
+        else:
+            wrong = one_error(step, 3, refusal)
+        if trace.loaded() != ["cubin sm_90a", *codes]:
+            wrong.append(f"loaded {trace.loaded()}")
+        tests.check(f"clusters-{name}-no-room", wrong + tidy(trace), step)
+
+
 def check_targets(tests, name, model):
     """An artefact for every architecture: each GPU takes its own code."""
     artefact = tests.compile(f"{name}-every", model.model, f"--target={TARGETS}")
@@ -564,6 +593,8 @@ def main():
             mismatched |= check_mismatches(tests, name, model)
         check_choice(tests, name, artefact, model)
         check_failures(tests, name, artefact, model)
+    if re.search(options.filter, "clusters"):
+        check_large_clusters(tests)
     if not options.filter and not mismatched:
         tests.check("mismatches", ["no model has a kernel with parameters of two sizes"])
     return tests.suite.close()

@@ -282,7 +282,7 @@ class Recurrence:
 
     # --- clusters of blocks
 
-    def check_cluster(self, operator, dtype, units, blocks):
+    def check_cluster(self, operator, dtype, units, blocks, target="sim:sm_90"):
         """Blocks that share units, in two seeds of the simulator; nine steps in one run and in two."""
         case = f"cluster-{operator}-{numpy.dtype(dtype).name}-{units}"
         random, states = numpy.random.default_rng(4), {"h", "c"} if operator == "LSTM" else {"h"}
@@ -290,7 +290,7 @@ class Recurrence:
         layer.draw(random, {"w", "r", "b"})
         feed = layer.feed(random, 3, 3, states | {"lengths"})
         report = self.suite.work / f"{case}.json"
-        program = self.compile(case, layer.model(feed), f"--report={report}", *CHECKS, target="sim:sm_90")
+        program = self.compile(case, layer.model(feed), f"--report={report}", *CHECKS, target=target)
         if not self.check_values(case, layer, program, feed):
             return
         if f"blocks = {blocks} " in report.read_text():
@@ -414,6 +414,9 @@ class Recurrence:
                 self.check_rows(operator, rows)
             for dtype, units, many in ((F32, 128, 1), (F16, 256, 2), (F64, 128, 2)):
                 self.check_cluster(operator, dtype, units, many * CLUSTERS[operator])
+            if operator != "RNN":  # two warps share the depth; more blocks than are portable
+                self.check_cluster(operator, F16, 320, 8)
+                self.check_cluster(operator, F16, 512, 16, target="sim:sm_90a")
             for dtype, units, deep, parts in ((F32, 40, 4, 8), (F16, 24, 8, 4), (F32, 7, 1, 4), (F64, 36, 2, 32)):
                 schedule = STEP.format(deep=deep, parts=parts, rows=2)
                 self.check_parts(operator, dtype, units, schedule)

@@ -17,7 +17,7 @@ from recurrence import F16, F32, Layer
 
 STEPS = 1000
 UNITS, ROWS = (128, 512, 1024), (1, 32)
-WAYS = (("one block", "sm_80"), ("a launch a step", "sm_80"), ("cluster", "sm_90"), ("a launch a step", "sm_90"))
+WAYS = (("one block", "sm_80"), ("a launch a step", "sm_80"), ("cluster", "sm_90a"), ("a launch a step", "sm_90a"))
 INSTRUCTION = "instruction = array<i64: 16, 8, 16>"
 THREADS, SHARED_BYTES = 512, 48 * 1024
 
@@ -27,8 +27,8 @@ def numbers(**values):
 
 
 def blocks_of(way, dtype, units):
-    """Those of a cluster: as few as have the weights in registers, else as many as there may be."""
-    return 1 if way == "one block" else {F32: {128: 2}, F16: {128: 2}}[dtype].get(units, 8)
+    """Those of a cluster: as few as have the weights in registers, else as many as read them."""
+    return 1 if way == "one block" else {F32: {128: 2}, F16: {128: 2, 512: 16}}[dtype].get(units, 8)
 
 
 def schedules(way, dtype, units):
@@ -39,7 +39,9 @@ def schedules(way, dtype, units):
         return [numbers(deep=4, parts=32, rows=rows, steps=1, threads=128) for rows in (1, 2, 4, 8)]
     blocks = blocks_of(way, dtype, units)
     if dtype == F16:
-        return [f"{numbers(blocks=blocks)}, {INSTRUCTION}, {numbers(threads=min(units // blocks * 4, THREADS))}"]
+        splits = 2 if blocks == 16 else 1
+        threads = min(units // blocks * 4 * splits, THREADS)
+        return [f"{numbers(blocks=blocks)}, {INSTRUCTION}, {numbers(splits=splits, threads=threads)}"]
     parts = min(32, 4 * THREADS * blocks // units)
     return [numbers(blocks=blocks, deep=4, parts=parts, rows=rows, threads=THREADS, vector=vector)
             for rows, vector in ((1, 4), (2, 4), (4, 2), (8, 1)) if 2 * rows * units * 4 <= SHARED_BYTES]
