@@ -18,6 +18,7 @@
 
 typedef struct {
   const char *name;
+  int takes_large_clusters;
 } Function;
 typedef struct {
   double microseconds; /* of work that was enqueued before it */
@@ -120,6 +121,12 @@ int cuModuleGetFunction(Function **made, void *of, const char *name) {
   return 0;
 }
 
+int cuFuncSetAttribute(Function *function, int attribute, int value) {
+  CHECK(attribute == 14 && value == 1);
+  function->takes_large_clusters = 1;
+  return 0;
+}
+
 static void launched(const Function *function, const uint32_t *grid, const uint32_t *block,
                      void **params) {
   CHECK(grid[0] && grid[1] == 1 && grid[2] == 1 && block[0] && block[0] <= 1024);
@@ -156,8 +163,8 @@ int cuLaunchKernelEx(Config *config, Function *function, void **params, void **e
   uint32_t *value = attribute->value;
   CHECK(attribute->id == 4 || attribute->id == 6);
   if (attribute->id == 4)
-    CHECK(value[0] >= 2 && value[0] <= 8 && value[1] == 1 && value[2] == 1 &&
-          config->grid[0] % value[0] == 0);
+    CHECK(value[0] >= 2 && value[0] <= (function->takes_large_clusters ? 16u : 8u) &&
+          value[1] == 1 && value[2] == 1 && config->grid[0] % value[0] == 0);
   else
     CHECK(value[0] == 1);
   launched(function, config->grid, config->block, params);

@@ -177,10 +177,10 @@ def matrix(gpu):
 def clusters(gpu):
     """A barrier of all blocks of a cluster; a load from another one's shared memory."""
     gpu.load("hopper")
-    for size in (2, 4, 8):
-        per_round(gpu, f"cluster_barrier_{size}", "cluster_barrier", 4, grid=8, block=128,
+    for size in (2, 4, 8, 16):
+        per_round(gpu, f"cluster_barrier_{size}", "cluster_barrier", 4, grid=16, block=128,
                   cluster=size)
-        per_round(gpu, f"cluster_load_{size}", "remote_chase", 8, grid=8, cluster=size)
+        per_round(gpu, f"cluster_load_{size}", "remote_chase", 8, grid=16, cluster=size)
 
 
 def tensor_copies(gpu):
@@ -230,7 +230,7 @@ GROUPS = {
     "barriers": (barriers, (8, 0), False, 3),
     "matrix": (matrix, (8, 0), False, 18),
     "dependent-launches": (dependent_launches, (9, 0), False, 2),
-    "clusters": (clusters, (9, 0), False, 6),
+    "clusters": (clusters, (9, 0), False, 8),
     "tensor-copies": (tensor_copies, (9, 0), False, 4),
     "warpgroups": (warpgroups, (9, 0), True, 5),
 }

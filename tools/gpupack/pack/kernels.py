@@ -12,6 +12,8 @@ import driver as cuda
 OUT_BYTES = 65536 * 2  # clocks of up to 2048 blocks, then what keeps the work alive
 LOG_BYTES = 1 << 14
 JIT_ERROR_LOG, JIT_ERROR_LOG_BYTES = 5, 6  # CU_JIT_ERROR_LOG_BUFFER, ..._SIZE_BYTES
+NON_PORTABLE_CLUSTER = 14  # CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
+PORTABLE_BLOCKS = 8
 CLUSTER, PROGRAMMATIC = 4, 6  # CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, ..._PROGRAMMATIC_STREAM_SERIALIZATION
 LEAST_MS = 2.0  # of a timing
 REPEATS = 5
@@ -82,6 +84,8 @@ class Gpu:
         pointers = (C.c_void_p * max(len(arguments), 1))(*(C.addressof(value) for value in arguments))
         attributes = (Attribute * 2)()
         count = 0
+        if cluster > PORTABLE_BLOCKS:
+            self.driver.call("cuFuncSetAttribute", function, C.c_int(NON_PORTABLE_CLUSTER), C.c_int(1))
         if cluster:
             attributes[count].id = CLUSTER
             attributes[count].value[0:3] = [cluster, 1, 1]
