@@ -345,7 +345,9 @@ def cases():
                 [([[2, 3], [4, 5]], "sizes 5 and 3 of two inputs differ in dimension 1")],
                 {"axis": 0})
     yield Check("resize-scale", "Resize", [tensor(1, "W"), None, tensor(2)], [[1, 4], Values([1, 2])],
-                [([[1, 4], Values([1, 0])], "the scale of dimension 1 is not positive")])
+                [([[1, 4], Values([1, 0])], "the scale of dimension 1 is not positive"),
+                 ([[1, 4], Values([1, float("nan")])], "the scale of dimension 1 is not positive"),
+                 ([[1, 4], Values([1, float("inf")])], "the scaled size of dimension 1 is not a number of 64 bits")])
     yield Check("resize-size", "Resize", [tensor(1, "W"), None, None, tensor(2, dtype=I64)],
                 [[1, 4], given(1, 8)],
                 [([[1, 4], given(1, -8)], "sizes has a size of -8; it must be 0 or more"),
@@ -358,6 +360,9 @@ def cases():
                 [Values(0), Values(6), Values(2)],
                 [([Values(0), Values(6), Values(0)], "delta is 0")],
                 output_type=TensorProto.INT64)
+    yield Check("range-number", "Range", [tensor() for _ in range(3)], [Values(0), Values(6), Values(2)],
+                [([Values(0), Values(float("nan")), Values(1)], "the number of elements is not a number of 64 bits"),
+                 ([Values(0), Values(1e30), Values(1)], "the number of elements is not a number of 64 bits")])
     yield Check("reshape-count", "Reshape", [tensor("N", 4), ints(2, 6)], [[3, 4]],
                 [([[5, 4]], "20 elements cannot take a shape of 12 elements")])
     yield Check("reshape-rest", "Reshape", [tensor("N"), ints(-1, 6)], [[12]],
@@ -407,7 +412,9 @@ def cases():
                 [([[4]], "a size of 4 does not split into 3 parts of which only the last")],
                 {"num_outputs": 3}, outputs=3)
     yield Check("dropout-ratio", "Dropout", [tensor("N"), tensor()], [[3], Values(0.25)],
-                [([[3], Values(1.0)], "ratio is not 0 or more and less than 1")])
+                [([[3], Values(1.0)], "ratio is not 0 or more and less than 1"),
+                 ([[3], Values(float("nan"))], "ratio is not 0 or more and less than 1"),
+                 ([[3], Values(-0.5)], "ratio is not 0 or more and less than 1")])
     yield Check("dropout-training-ratio", "Dropout", [tensor("N"), tensor(), tensor(dtype=bool)],
                 [[3], Values(0.0), Values(True)],
                 [([[3], Values(1.0), Values(True)], "ratio is not 0 or more and less than 1")])

@@ -95,9 +95,10 @@ static LogicalResult checkRatio(Shapes &shapes, Operation *op) {
   if (failed(host) || host->size() != 1)
     return success();
   SizeBuilder &s = shapes.sizes;
-  // The largest whole number that is not above it.
-  OpFoldResult whole = s.toInteger(s.ffloor((*host)[0]));
-  return s.check(op, s.equal(whole, s.index(0)), "ratio is not 0 or more and less than 1");
+  // NaN is not less than 1.
+  OpFoldResult isNegative = s.less((*host)[0], s.floating(0));
+  OpFoldResult isInside = s.select(isNegative, s.index(0), s.less((*host)[0], s.floating(1)));
+  return s.check(op, isInside, "ratio is not 0 or more and less than 1");
 }
 
 /// An operand of one number, or what it is where it is absent; nothing where it is not known.

@@ -320,8 +320,12 @@ static FailureOr<Sizes> inferOneHot(Shapes &shapes, Operation *op) {
   if (given->size() != 1)
     return s.refuse(op, "depth holds " + Twine(given->size()) + " numbers; it must hold one");
   OpFoldResult depth = (*given)[0];
-  if (isa<FloatType>(elementType(op->getOperand(1))))
-    depth = s.toInteger(depth);
+  if (isa<FloatType>(elementType(op->getOperand(1)))) {
+    FailureOr<OpFoldResult> whole = s.checkedInteger(op, depth, "depth");
+    if (failed(whole))
+      return failure();
+    depth = *whole;
+  }
   if (failed(s.check(op, s.less(s.index(0), depth), "depth is {0}; it must be 1 or more", depth)))
     return failure();
   indices.insert(indices.begin() + *axis, depth);

@@ -128,7 +128,9 @@ static FailureOr<OpFoldResult> rangeCount(SizeBuilder &s, Operation *op, OpFoldR
   OpFoldResult divisor = s.select(isZero, real ? s.floating(1) : s.index(1), delta);
   if (!real)
     return s.atLeastZero(s.ceilDiv(s.sub(limit, start), divisor));
-  return s.atLeastZero(s.toInteger(s.fceil(s.fdiv(s.fsub(limit, start), divisor))));
+  OpFoldResult steps = s.fceil(s.fdiv(s.fsub(limit, start), divisor));
+  FailureOr<OpFoldResult> count = s.checkedInteger(op, steps, "the number of elements");
+  return failed(count) ? count : FailureOr<OpFoldResult>(s.atLeastZero(*count));
 }
 
 static FailureOr<Sizes> inferRange(Shapes &shapes, Operation *op) {

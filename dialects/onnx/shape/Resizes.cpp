@@ -33,9 +33,13 @@ static LogicalResult scaleAxis(SizeBuilder &s, Operation *op, int64_t axis, OpFo
   if (failed(s.check(op, s.less(s.floating(0), scale),
                      "the scale of dimension " + Twine(axis) + " is not positive")))
     return failure();
-  if (scale != s.floating(1))
-    size = s.toInteger(s.ffloor(s.fmul(scale, old)));
-  return success();
+  if (scale == s.floating(1))
+    return success();
+  FailureOr<OpFoldResult> scaled = s.checkedInteger(op, s.ffloor(s.fmul(scale, old)),
+                                                    "the scaled size of dimension " + Twine(axis));
+  if (succeeded(scaled))
+    size = *scaled;
+  return scaled;
 }
 
 static LogicalResult sizeAxis(SizeBuilder &s, Operation *op, int64_t axis, OpFoldResult wanted,
@@ -54,7 +58,8 @@ static LogicalResult sizeAxis(SizeBuilder &s, Operation *op, int64_t axis, OpFol
 }
 
 /// One scale for all axes, as keep_aspect_ratio_policy has it.
-static void keepAspectRatio(SizeBuilder &s, const Sizes &x, bool notLarger, ResizeShape &shape) {
+static LogicalResult keepAspectRatio(SizeBuilder &s, Operation *op, const Sizes &x, bool notLarger,
+                                     ResizeShape &shape) {
   OpFoldResult common;
   for (int64_t axis : shape.axes) {
     if (!common)
@@ -67,8 +72,13 @@ static void keepAspectRatio(SizeBuilder &s, const Sizes &x, bool notLarger, Resi
   for (int64_t axis : shape.axes) {
     shape.scales[axis] = common;
     OpFoldResult size = s.fmul(common, s.toFloat(x[axis]));
-    shape.result[axis] = s.toInteger(s.ffloor(s.fadd(size, s.floating(0.5))));
+    FailureOr<OpFoldResult> scaled = s.checkedInteger(
+        op, s.ffloor(s.fadd(size, s.floating(0.5))), "the scaled size of dimension " + Twine(axis));
+    if (failed(scaled))
+      return failure();
+    shape.result[axis] = *scaled;
   }
+  return success();
 }
 
 /// Result sizes and scales, from one or the other.
@@ -90,7 +100,7 @@ static LogicalResult resizeScales(Shapes &shapes, ResizeOp op, const Sizes &x, R
       return failure();
   StringRef policy = op.getKeepAspectRatioPolicy();
   if (hasSizes && policy != "stretch")
-    keepAspectRatio(s, x, policy == "not_larger", shape);
+    return keepAspectRatio(s, op, x, policy == "not_larger", shape);
   return success();
 }
 

@@ -405,6 +405,18 @@ LogicalResult SizeBuilder::check(Operation *op, OpFoldResult condition, const Tw
   return refusals.add(op, text);
 }
 
+FailureOr<OpFoldResult> SizeBuilder::checkedInteger(Operation *op, OpFoldResult floating,
+                                                    const Twine &name) {
+  if (!real(floating) && !readsInput(floating))
+    return toInteger(floating);
+  // NaN is in no range.
+  OpFoldResult isInside =
+      mul(less(this->floating(-0x1p63), floating), less(floating, this->floating(0x1p63)));
+  if (failed(check(op, isInside, name + " is not a number of 64 bits")))
+    return failure();
+  return toInteger(select(isInside, floating, this->floating(0)));
+}
+
 bool SizeBuilder::isCapped(OpFoldResult size, OpFoldResult whole) const {
   const SizeExpression *least = expression(size);
   if (!least || least->op != SizeOperation::Min)

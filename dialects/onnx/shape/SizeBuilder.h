@@ -129,6 +129,10 @@ public:
                             const llvm::Twine &message, mlir::OpFoldResult a = {},
                             mlir::OpFoldResult b = {});
 
+  /// `floating`, called `name`, towards zero. What an input decides is checked to be a number of 64 bits.
+  mlir::FailureOr<mlir::OpFoldResult>
+  checkedInteger(mlir::Operation *op, mlir::OpFoldResult floating, const llvm::Twine &name);
+
   /// Whether the expression shows that it is not negative: sizes and what sums, products and
   /// quotients make of them.
   bool isNonNegative(mlir::OpFoldResult value) const;
