@@ -20,6 +20,7 @@
 #include "passes/graph/ShapeWalk.h"
 
 #include <cfloat>
+#include <limits>
 
 using namespace mlir;
 
@@ -135,6 +136,10 @@ static LogicalResult expandMultinomial(Expander &e) {
   int64_t samples = e.integer("sample_size", 1);
   // Says so where there are not two dimensions.
   Value logs = e.cast(e.transpose(e.operand(0), {0, 1}), type);
+  // Classes whose logarithm is no finite number are never chosen, as in ONNX Runtime.
+  double infinity = std::numeric_limits<double>::infinity();
+  Value isFinite = e.emit("Less", {e.emit("Abs", {logs}), e.scalar(infinity, type)});
+  logs = e.emit("Where", {isFinite, logs, e.scalar(-infinity, type)});
   Value greatest = e.emit("ReduceMax", {logs, e.ints({1})});
   Value weights = e.emit("Exp", {e.emit("Sub", {logs, greatest})});
   Value sums = e.emit("CumSum", {weights, e.scalar(1, IntegerType::get(context, 64))});

@@ -151,6 +151,9 @@ def check_multinomial(checks):
                 checks.equal(f"{case}-{level}-{name}", found[name], want.astype(to))
             checks.holds(f"{case}-{level}-impossible", (found["a"][0] >= 600).all() and (found["a"][1] == 0).all(),
                          "a class without probability was drawn")
+            wild = context.run({"x": numpy.array([[numpy.nan, 0, numpy.inf, 0], [-numpy.inf, numpy.nan, 1, numpy.nan]], dtype)})
+            checks.holds(f"{case}-{level}-wild", set(wild["a"][0]) == {1, 3} and (wild["a"][1] == 2).all(),
+                         "a class whose logarithm is no number was drawn")
             one = context.run({"x": logs[:1, :1]})
             checks.holds(f"{case}-{level}-one", not one["a"].any(), "there is one class")
 

@@ -38,8 +38,10 @@ func.func @bernoulli(%p: tensor<4xf16>, %q: tensor<4xf64>) -> (tensor<4xf16>, te
 
 // -----
 
-// The first class whose sum is above a share of the greatest.
+// The first class whose sum is above a share of the greatest, of those with a finite logarithm.
 // CHECK-LABEL: func @multinomial(
+// CHECK: onnx.Abs(
+// CHECK: onnx.Less(
 // CHECK: %[[SUMS:.*]] = onnx.CumSum(
 // CHECK: %[[MADE:.*]] = onnx.Where(%{{.*}}, %[[SUMS]],
 // CHECK: onnx.ReduceMax(%[[MADE]],
