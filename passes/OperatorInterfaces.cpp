@@ -81,7 +81,6 @@ void registerOperatorInterfaces(DialectRegistry &registry) {
     attachSimplifications(*context);
     attachExpansions(*context);
     attachPrecisionRoles(*context);
-    attachNumberBounds(*context);
     attachLowerings(*context);
     if (std::string lines = incompleteOperators(*context); !lines.empty())
       llvm::report_fatal_error(Twine("operators are incomplete:\n") + lines,

@@ -7,39 +7,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "passes/precision/NumberBounds.h"
 #include "passes/precision/Policy.h"
 #include "passes/precision/RecordedRanges.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
-#include <cmath>
-#include <limits>
-
 namespace cameo {
-
-struct NumberRange {
-  double least = -std::numeric_limits<double>::infinity();
-  double most = std::numeric_limits<double>::infinity();
-  /// The largest finite constant that got into the value by sums, factors and choices: that of a
-  /// mask, which is a bound of nothing but can be expected among its elements.
-  double reach = 0;
-  /// The small number that was added to keep it from 0, where bounds do not tell.
-  double guard = 0;
-  /// True of squares, exponentials and the like of what has no bounds.
-  bool grows = false;
-
-  bool isKnown() const { return std::isfinite(least) && std::isfinite(most); }
-  double magnitude() const { return std::max(std::abs(least), std::abs(most)); }
-};
-
-} // namespace cameo
-
-#include "passes/precision/NumberBounds.h.inc"
-
-namespace cameo {
-
-/// Attaches the rules of all operators whose results have bounds.
-void attachNumberBounds(mlir::MLIRContext &context);
 
 class NumberRanges {
 public:

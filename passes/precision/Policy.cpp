@@ -67,154 +67,237 @@ static constexpr PolicyRow settles(PolicyRow row) {
   return row;
 }
 
+static constexpr PolicyRow within(BoundsRule rule, PolicyRow row) {
+  row.range = rule;
+  return row;
+}
+
 void attachPrecisionRoles(MLIRContext &context) {
   onnx::OperatorRows<PrecisionModel> rows(context);
-  rows.add<onnx::AbsOp>({Role::Elementwise});
+  rows.add<onnx::AbsOp>(within(bounds::absolute, {Role::Elementwise}));
   rows.add<onnx::AcosOp>({Role::Full, kSensitive});
+
   rows.add<onnx::AcoshOp>({Role::Full, kSensitive});
-  rows.add<onnx::AddOp>({Role::Elementwise});
+
+  rows.add<onnx::AddOp>(within(bounds::add, {Role::Elementwise}));
   rows.add<onnx::ArgMaxOp>({Role::Movement});
+
   rows.add<onnx::ArgMinOp>({Role::Movement});
+
   rows.add<onnx::AsinOp>({Role::Full, kSensitive});
+
   rows.add<onnx::AsinhOp>({Role::Elementwise});
+
   rows.add<onnx::AtanOp>({Role::Elementwise});
+
   rows.add<onnx::AtanhOp>({Role::Full, kSensitive});
+
   rows.add<onnx::AttentionOp>(with(&PolicyRow::masks, operand(3), {Role::Product}));
+
   rows.add<onnx::AveragePoolOp>({Role::Sums});
+
   rows.add<onnx::BatchNormalizationOp>({Role::Sums});
+
   rows.add<onnx::BitCastOp>(kUnknown);
-  rows.add<onnx::CastOp>({Role::Movement});
+
+  rows.add<onnx::CastOp>(within(bounds::conversion, {Role::Movement}));
   rows.add<onnx::CastLikeOp>(kUnknown);
-  rows.add<onnx::CeilOp>({Role::Elementwise});
-  rows.add<onnx::CeluOp>({Role::Elementwise});
-  rows.add<onnx::ClipOp>(with(&PolicyRow::bounds, operand(1) | operand(2), {Role::Elementwise}));
-  rows.add<onnx::CompressOp>({Role::Movement});
-  rows.add<onnx::ConcatOp>({Role::Movement});
+
+  rows.add<onnx::CeilOp>(within(bounds::rounds, {Role::Elementwise}));
+  rows.add<onnx::CeluOp>(within(bounds::shrinks, {Role::Elementwise}));
+  rows.add<onnx::ClipOp>(
+      within(bounds::clip, with(&PolicyRow::bounds, operand(1) | operand(2), {Role::Elementwise})));
+  rows.add<onnx::CompressOp>(within(bounds::first, {Role::Movement}));
+  rows.add<onnx::ConcatOp>(within(bounds::any, {Role::Movement}));
   rows.add<onnx::ConstantOfShapeOp>({Role::Full, kMade});
+
   rows.add<onnx::ConvOp>({Role::Product});
+
   rows.add<onnx::ConvTransposeOp>({Role::Product});
-  rows.add<onnx::CosOp>({Role::Full, kSensitive});
+
+  rows.add<onnx::CosOp>(within(bounds::signedUnit, {Role::Full, kSensitive}));
   rows.add<onnx::CoshOp>({Role::Ranged, kGrows});
+
   rows.add<onnx::CumProdOp>({Role::Ranged, kGrows});
+
   rows.add<onnx::CumSumOp>({Role::Ranged, kGrows});
+
   rows.add<onnx::DeformConvOp>({Role::Product});
-  rows.add<onnx::DepthToSpaceOp>({Role::Movement});
-  rows.add<onnx::DequantizeLinearOp>({Role::Full, kScales});
-  rows.add<onnx::DivOp>(with(&PolicyRow::divisors, operand(1), {Role::Elementwise}));
-  rows.add<onnx::DropoutOp>({Role::Movement});
+
+  rows.add<onnx::DepthToSpaceOp>(within(bounds::first, {Role::Movement}));
+  rows.add<onnx::DequantizeLinearOp>(within(bounds::dequantized, {Role::Full, kScales}));
+  rows.add<onnx::DivOp>(
+      within(bounds::div, with(&PolicyRow::divisors, operand(1), {Role::Elementwise})));
+  rows.add<onnx::DropoutOp>(within(bounds::first, {Role::Movement}));
   rows.add<onnx::DynamicQuantizeLinearOp>({Role::Full, kScales});
+
   rows.add<onnx::EinsumOp>({Role::Product});
-  rows.add<onnx::EluOp>({Role::Elementwise});
+
+  rows.add<onnx::EluOp>(within(bounds::shrinks, {Role::Elementwise}));
   rows.add<onnx::EqualOp>({Role::Elementwise});
-  rows.add<onnx::ErfOp>(settles({Role::Elementwise}));
-  rows.add<onnx::ExpOp>(settles({Role::Ranged, kGrows}));
-  rows.add<onnx::ExpandOp>({Role::Movement});
+
+  rows.add<onnx::ErfOp>(within(bounds::signedUnit, settles({Role::Elementwise})));
+  rows.add<onnx::ExpOp>(within(bounds::exponential, settles({Role::Ranged, kGrows})));
+  rows.add<onnx::ExpandOp>(within(bounds::first, {Role::Movement}));
   rows.add<onnx::EyeLikeOp>({Role::Full, kMade});
-  rows.add<onnx::FlattenOp>({Role::Movement});
-  rows.add<onnx::FloorOp>({Role::Elementwise});
+
+  rows.add<onnx::FlattenOp>(within(bounds::first, {Role::Movement}));
+  rows.add<onnx::FloorOp>(within(bounds::rounds, {Role::Elementwise}));
   rows.add<onnx::GRUOp>({Role::Product});
-  rows.add<onnx::GatherOp>({Role::Movement});
-  rows.add<onnx::GatherElementsOp>({Role::Movement});
-  rows.add<onnx::GatherNDOp>({Role::Movement});
-  rows.add<onnx::GeluOp>({Role::Elementwise});
+
+  rows.add<onnx::GatherOp>(within(bounds::first, {Role::Movement}));
+  rows.add<onnx::GatherElementsOp>(within(bounds::first, {Role::Movement}));
+  rows.add<onnx::GatherNDOp>(within(bounds::first, {Role::Movement}));
+  rows.add<onnx::GeluOp>(within(bounds::shrinks, {Role::Elementwise}));
   rows.add<onnx::GemmOp>({Role::Product});
-  rows.add<onnx::GlobalAveragePoolOp>({Role::Sums});
+
+  rows.add<onnx::GlobalAveragePoolOp>(within(bounds::first, {Role::Sums}));
   rows.add<onnx::GlobalLpPoolOp>({Role::Ranged, kGrows});
-  rows.add<onnx::GlobalMaxPoolOp>({Role::Movement});
+
+  rows.add<onnx::GlobalMaxPoolOp>(within(bounds::first, {Role::Movement}));
   rows.add<onnx::GreaterOp>({Role::Elementwise});
+
   rows.add<onnx::GreaterOrEqualOp>({Role::Elementwise});
-  rows.add<onnx::GridSampleOp>(with(&PolicyRow::kept, operand(1), {Role::Sums})); // the grid
+
+  rows.add<onnx::GridSampleOp>(
+      within(bounds::sampled, with(&PolicyRow::kept, operand(1), {Role::Sums}))); // the grid
   rows.add<onnx::GroupNormalizationOp>(settles({Role::Sums}));
-  rows.add<onnx::HardSigmoidOp>(settles({Role::Elementwise}));
-  rows.add<onnx::HardSwishOp>({Role::Elementwise});
-  rows.add<onnx::HardmaxOp>(settles({Role::Movement}));
-  rows.add<onnx::IdentityOp>({Role::Movement});
+
+  rows.add<onnx::HardSigmoidOp>(within(bounds::unit, settles({Role::Elementwise})));
+  rows.add<onnx::HardSwishOp>(within(bounds::shrinks, {Role::Elementwise}));
+  rows.add<onnx::HardmaxOp>(within(bounds::unit, settles({Role::Movement})));
+  rows.add<onnx::IdentityOp>(within(bounds::first, {Role::Movement}));
   rows.add<onnx::InstanceNormalizationOp>(settles({Role::Sums}));
+
   rows.add<onnx::IsInfOp>({Role::Elementwise});
+
   rows.add<onnx::IsNaNOp>({Role::Elementwise});
+
   rows.add<onnx::LRNOp>({Role::Sums});
+
   rows.add<onnx::LSTMOp>({Role::Product});
+
   rows.add<onnx::LayerNormalizationOp>(settles({Role::Sums}));
-  rows.add<onnx::LeakyReluOp>({Role::Elementwise});
+
+  rows.add<onnx::LeakyReluOp>(within(bounds::shrinks, {Role::Elementwise}));
   rows.add<onnx::LessOp>({Role::Elementwise});
+
   rows.add<onnx::LessOrEqualOp>({Role::Elementwise});
+
   rows.add<onnx::LogOp>({Role::Full, kSensitive});
+
   rows.add<onnx::LogSoftmaxOp>(settles({Role::Sums}));
-  rows.add<onnx::LpNormalizationOp>(settles({Role::Sums}));
+
+  rows.add<onnx::LpNormalizationOp>(within(bounds::signedUnit, settles({Role::Sums})));
   rows.add<onnx::LpPoolOp>({Role::Ranged, kGrows});
+
   rows.add<onnx::MatMulOp>({Role::Product});
-  rows.add<onnx::MaxOp>({Role::Elementwise});
-  rows.add<onnx::MaxPoolOp>({Role::Movement});
-  rows.add<onnx::MaxRoiPoolOp>(with(&PolicyRow::kept, operand(1), {Role::Full, kRegions}));
-  rows.add<onnx::MeanOp>({Role::Elementwise});
+
+  rows.add<onnx::MaxOp>(within(bounds::maximum, {Role::Elementwise}));
+  rows.add<onnx::MaxPoolOp>(within(bounds::first, {Role::Movement}));
+  rows.add<onnx::MaxRoiPoolOp>(
+      within(bounds::sampled, with(&PolicyRow::kept, operand(1), {Role::Full, kRegions})));
+  rows.add<onnx::MeanOp>(within(bounds::any, {Role::Elementwise}));
   rows.add<onnx::MeanVarianceNormalizationOp>(settles({Role::Sums}));
-  rows.add<onnx::MinOp>({Role::Elementwise});
-  rows.add<onnx::MishOp>({Role::Elementwise});
+
+  rows.add<onnx::MinOp>(within(bounds::minimum, {Role::Elementwise}));
+  rows.add<onnx::MishOp>(within(bounds::shrinks, {Role::Elementwise}));
   rows.add<onnx::ModOp>({Role::Full, kSensitive});
-  rows.add<onnx::MulOp>({Role::Elementwise});
-  rows.add<onnx::NegOp>({Role::Elementwise});
+
+  rows.add<onnx::MulOp>(within(bounds::mul, {Role::Elementwise}));
+  rows.add<onnx::NegOp>(within(bounds::neg, {Role::Elementwise}));
   rows.add<onnx::NonMaxSuppressionOp>({Role::Full, kSensitive});
+
   rows.add<onnx::NonZeroOp>({Role::Full, kSensitive});
+
   rows.add<onnx::OneHotOp>({Role::Movement});
+
   rows.add<onnx::PReluOp>({Role::Elementwise});
+
   rows.add<onnx::PadOp>(with(&PolicyRow::bounds, operand(2), {Role::Movement}));
-  rows.add<onnx::PowOp>({Role::Ranged, kGrows});
+
+  rows.add<onnx::PowOp>(within(bounds::power, {Role::Ranged, kGrows}));
   rows.add<onnx::QLinearConvOp>({Role::Full, kScales});
+
   rows.add<onnx::QLinearMatMulOp>({Role::Full, kScales});
+
   rows.add<onnx::QuantizeLinearOp>({Role::Full, kScales});
+
   rows.add<onnx::RMSNormalizationOp>(settles({Role::Sums}));
+
   rows.add<onnx::RNNOp>({Role::Product});
+
   rows.add<onnx::RangeOp>({Role::Full, kMade});
-  rows.add<onnx::ReciprocalOp>(with(&PolicyRow::divisors, operand(0), {Role::Ranged, kGrows}));
-  rows.add<onnx::ReduceL1Op>({Role::Ranged, kGrows});
+
+  rows.add<onnx::ReciprocalOp>(
+      within(bounds::reciprocal, with(&PolicyRow::divisors, operand(0), {Role::Ranged, kGrows})));
+  rows.add<onnx::ReduceL1Op>(within(bounds::sums, {Role::Ranged, kGrows}));
   rows.add<onnx::ReduceL2Op>({Role::Ranged, kGrows});
+
   rows.add<onnx::ReduceLogSumOp>({Role::Full, kSensitive});
+
   rows.add<onnx::ReduceLogSumExpOp>({Role::Sums});
-  rows.add<onnx::ReduceMaxOp>({Role::Movement});
-  rows.add<onnx::ReduceMeanOp>({Role::Sums});
-  rows.add<onnx::ReduceMinOp>({Role::Movement});
+
+  rows.add<onnx::ReduceMaxOp>(within(bounds::first, {Role::Movement}));
+  rows.add<onnx::ReduceMeanOp>(within(bounds::first, {Role::Sums}));
+  rows.add<onnx::ReduceMinOp>(within(bounds::first, {Role::Movement}));
   rows.add<onnx::ReduceProdOp>({Role::Ranged, kGrows});
-  rows.add<onnx::ReduceSumOp>({Role::Ranged, kGrows});
-  rows.add<onnx::ReduceSumSquareOp>({Role::Ranged, kGrows});
-  rows.add<onnx::ReluOp>({Role::Elementwise});
-  rows.add<onnx::ReshapeOp>({Role::Movement});
+
+  rows.add<onnx::ReduceSumOp>(within(bounds::sums, {Role::Ranged, kGrows}));
+  rows.add<onnx::ReduceSumSquareOp>(within(bounds::sums, {Role::Ranged, kGrows}));
+  rows.add<onnx::ReluOp>(within(bounds::relu, {Role::Elementwise}));
+  rows.add<onnx::ReshapeOp>(within(bounds::first, {Role::Movement}));
   rows.add<onnx::ResizeOp>(
       with(&PolicyRow::kept, operand(1) | operand(2), {Role::Movement})); // the region, scales
-  rows.add<onnx::ReverseSequenceOp>({Role::Movement});
-  rows.add<onnx::RoiAlignOp>(with(&PolicyRow::kept, operand(1), {Role::Full, kRegions}));
-  rows.add<onnx::RoundOp>({Role::Elementwise});
+
+  rows.add<onnx::ReverseSequenceOp>(within(bounds::first, {Role::Movement}));
+  rows.add<onnx::RoiAlignOp>(
+      within(bounds::sampled, with(&PolicyRow::kept, operand(1), {Role::Full, kRegions})));
+  rows.add<onnx::RoundOp>(within(bounds::rounds, {Role::Elementwise}));
   rows.add<onnx::ScatterElementsOp>({Role::Movement});
+
   rows.add<onnx::ScatterNDOp>({Role::Movement});
+
   rows.add<onnx::SeluOp>({Role::Elementwise});
+
   rows.add<onnx::ShapeOp>({Role::Movement});
+
   rows.add<onnx::ShrinkOp>({Role::Elementwise});
-  rows.add<onnx::SigmoidOp>(settles({Role::Elementwise}));
-  rows.add<onnx::SignOp>({Role::Elementwise});
-  rows.add<onnx::SinOp>({Role::Full, kSensitive});
+
+  rows.add<onnx::SigmoidOp>(within(bounds::unit, settles({Role::Elementwise})));
+  rows.add<onnx::SignOp>(within(bounds::signedUnit, {Role::Elementwise}));
+  rows.add<onnx::SinOp>(within(bounds::signedUnit, {Role::Full, kSensitive}));
   rows.add<onnx::SinhOp>({Role::Ranged, kGrows});
+
   rows.add<onnx::SizeOp>({Role::Movement});
-  rows.add<onnx::SliceOp>({Role::Movement});
-  rows.add<onnx::SoftmaxOp>(settles({Role::Sums}));
-  rows.add<onnx::SoftplusOp>({Role::Elementwise});
-  rows.add<onnx::SoftsignOp>(settles({Role::Elementwise}));
-  rows.add<onnx::SpaceToDepthOp>({Role::Movement});
-  rows.add<onnx::SplitOp>({Role::Movement});
-  rows.add<onnx::SqrtOp>({Role::Elementwise});
-  rows.add<onnx::SqueezeOp>({Role::Movement});
-  rows.add<onnx::SubOp>({Role::Elementwise});
-  rows.add<onnx::SumOp>({Role::Elementwise});
-  rows.add<onnx::SwishOp>({Role::Elementwise});
+
+  rows.add<onnx::SliceOp>(within(bounds::first, {Role::Movement}));
+  rows.add<onnx::SoftmaxOp>(within(bounds::unit, settles({Role::Sums})));
+  rows.add<onnx::SoftplusOp>(within(bounds::softplus, {Role::Elementwise}));
+  rows.add<onnx::SoftsignOp>(within(bounds::signedUnit, settles({Role::Elementwise})));
+  rows.add<onnx::SpaceToDepthOp>(within(bounds::first, {Role::Movement}));
+  rows.add<onnx::SplitOp>(within(bounds::first, {Role::Movement}));
+  rows.add<onnx::SqrtOp>(within(bounds::squareRoot, {Role::Elementwise}));
+  rows.add<onnx::SqueezeOp>(within(bounds::first, {Role::Movement}));
+  rows.add<onnx::SubOp>(within(bounds::sub, {Role::Elementwise}));
+  rows.add<onnx::SumOp>(within(bounds::add, {Role::Elementwise}));
+  rows.add<onnx::SwishOp>(within(bounds::shrinks, {Role::Elementwise}));
   rows.add<onnx::TanOp>({Role::Full, kSensitive});
-  rows.add<onnx::TanhOp>(settles({Role::Elementwise}));
-  rows.add<onnx::TensorScatterOp>({Role::Movement});
+
+  rows.add<onnx::TanhOp>(within(bounds::signedUnit, settles({Role::Elementwise})));
+  rows.add<onnx::TensorScatterOp>(within(bounds::firstTwo, {Role::Movement}));
   rows.add<onnx::ThresholdedReluOp>({Role::Elementwise});
-  rows.add<onnx::TileOp>({Role::Movement});
+
+  rows.add<onnx::TileOp>(within(bounds::first, {Role::Movement}));
   rows.add<onnx::TopKOp>({Role::Movement});
-  rows.add<onnx::TransposeOp>({Role::Movement});
+
+  rows.add<onnx::TransposeOp>(within(bounds::first, {Role::Movement}));
   rows.add<onnx::TriluOp>({Role::Movement});
+
   rows.add<onnx::UniqueOp>({Role::Full, kSensitive});
-  rows.add<onnx::UnsqueezeOp>({Role::Movement});
-  rows.add<onnx::WhereOp>({Role::Movement});
+
+  rows.add<onnx::UnsqueezeOp>(within(bounds::first, {Role::Movement}));
+  rows.add<onnx::WhereOp>(within(bounds::where, {Role::Movement}));
 }
 
 /// Updates that are added to others, one after another.

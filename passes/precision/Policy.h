@@ -1,10 +1,12 @@
-// Which operators store and multiply in fewer bits, and why others do not: one table.
+// Which operators store and multiply in fewer bits, why others do not, and what bounds their results have: one
+// table.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "dialects/onnx/Onnx.h"
 #include "dialects/onnx/OperatorRows.h"
+#include "passes/precision/NumberBounds.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/raw_ostream.h"
@@ -55,6 +57,8 @@ struct PolicyRow {
   uint32_t divisors = 0; // what keeps them from 0 must not become 0
   /// Its result does not grow with what it reads: roundings there are no larger behind it.
   bool settles = false;
+  /// Bounds of its first result; null where none follow from those of its operands.
+  BoundsRule range = nullptr;
 
   bool keeps(unsigned operand) const { return has(kept, operand); }
   bool isBound(unsigned operand) const { return has(bounds, operand); }
