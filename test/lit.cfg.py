@@ -5,6 +5,7 @@
 #   --param device=cuda          run artefacts on a GPU where a test leaves the choice open
 #
 # SPDX-License-Identifier: Apache-2.0
+import json
 import os
 import shutil
 import subprocess
@@ -56,6 +57,19 @@ for tool in ("cameo-opt", "cameo-translate", "cameo-reduce", "cameo-sass", "came
     config.substitutions.append((f"%{tool}(?![-\\w])", str(build / "bin" / tool)))
     if (build / "bin" / tool).exists():
         config.available_features.add(tool)
+
+
+def checked_syntax(folder):
+    """Checks a file as files of `folder` are compiled, with the precompiled header: a tenth of the time."""
+    commands = build / "compile_commands.json"
+    for entry in json.loads(commands.read_text()) if commands.exists() else []:
+        if f"/{folder}/" in entry["file"].removeprefix(str(build)):
+            flags = entry["command"].split(" -o ")[0]
+            return f"{flags} -fsyntax-only"
+    return "clang++-19 -std=c++17 -fno-rtti -fsyntax-only -I %source -I %build -I /usr/lib/llvm-19/include"
+
+
+config.substitutions.append(("%check-pass", checked_syntax("passes")))
 
 
 def cuda_home():
