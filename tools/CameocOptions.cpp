@@ -345,6 +345,7 @@ const Setter kSetters[] = {
     {OPT_sim_checks_only, [](CameocOptions &o, StringRef) { return setFlag(o.simChecksOnly); }},
     {OPT_sim_trace, [](CameocOptions &o, StringRef) { return setFlag(o.simTrace); }},
     {OPT_sim_forms, setSimForms},
+    {OPT_sim_quick, [](CameocOptions &o, StringRef) { return setFlag(o.simQuick); }},
     {OPT_ptxas, [](CameocOptions &o, StringRef v) { return setText(o.pipeline.ptxas, v); }},
     {OPT_nvdisasm, [](CameocOptions &o, StringRef v) { return setText(o.pipeline.nvdisasm, v); }},
     {OPT_libdevice, [](CameocOptions &o, StringRef v) { return setText(o.pipeline.libdevice, v); }},
@@ -395,6 +396,7 @@ void addEnvironment(CameocOptions &options) {
   if (options.pipeline.cacheDir.empty())
     options.pipeline.cacheDir = cacheFolderByEnvironment();
   options.pipeline.strict |= isStrictByEnvironment();
+  options.simQuick |= isSimQuickByEnvironment();
 }
 
 llvm::Error needsValue(const CameocTable &table, const opt::Option &option) {

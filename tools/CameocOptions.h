@@ -45,7 +45,7 @@ struct CameocOptions {
   bool isCalibrated() const { return !calibration.data.empty() || !calibration.cache.empty(); }
   /// --accuracy, --accuracy-data, --labels, --budget
   AccuracyOptions accuracy;
-  bool simChecks = false, simChecksOnly = false, simTrace = false;
+  bool simChecks = false, simChecksOnly = false, simTrace = false, simQuick = false;
   SimForms simForms = SimForms::Warp;
   bool time = false, statistics = false, printPipeline = false;
   /// --load-pass-plugin, and --insert-pass as it was given: tools/PassPlugins.h reads it.

@@ -13,6 +13,12 @@ inline bool isStrictByEnvironment() {
   return value && *value;
 }
 
+/// $CAMEO_SIM_QUICK: kernels of the simulator are compiled for few runs.
+inline bool isSimQuickByEnvironment() {
+  const char *value = std::getenv("CAMEO_SIM_QUICK");
+  return value && *value;
+}
+
 /// $CAMEO_CACHE_DIR, the folder of compiled kernels; else empty.
 inline const char *cacheFolderByEnvironment() {
   const char *folder = std::getenv("CAMEO_CACHE_DIR");

@@ -122,6 +122,7 @@ static llvm::Expected<CompileOptions> compileOptions(const RunDevice &where, boo
     return std::move(error);
   options.pipeline.level = level;
   options.pipeline.strict = isStrictByEnvironment();
+  options.code.simQuick = isSimQuickByEnvironment();
   options.code.cache = cacheDir.empty() ? cacheFolderByEnvironment() : cacheDir.getValue();
   options.jobs = jobs;
   options.onMessage = [&isTold](CompileMessage message) {

@@ -184,6 +184,7 @@ CompileOptions Invocation::compileOptions() {
   result.code.simChecksOnly = options.simChecksOnly;
   result.code.simTrace = options.simTrace;
   result.code.simForms = options.simForms;
+  result.code.simQuick = options.simQuick;
   result.dropAbsentTargets = !options.targetGiven;
   result.warningsAreErrors = options.warningsAreErrors;
   result.code.remarks = options.remarks;

@@ -42,6 +42,8 @@ struct CodeOptions {
   /// That image also reports what each instruction computes; implies simChecks.
   bool simTrace = false;
   SimForms simForms = SimForms::Warp;
+  /// Images are compiled fast, and run slowly.
+  bool simQuick = false;
   /// Say which kernels have no vectorised form.
   bool remarks = false;
   /// Once it is set, no more kernels are begun, and that is an error. Null: never.

@@ -16,6 +16,7 @@ static llvm::Error emitImage(const CodeVariant &variant, uint32_t number, bool c
   image.traced = checked && options.simTrace;
   image.target = variant.target.target;
   image.forms = options.simForms;
+  image.quick = options.simQuick;
   image.remarks = options.remarks;
   image.cancelled = options.cancelled;
   SmallVector<gpu::GPUModuleOp> kernels = kernelsOf(variant);

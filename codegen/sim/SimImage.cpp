@@ -119,22 +119,28 @@ toLlvm(const SimModule &module, llvm::LLVMContext &context, llvm::TargetMachine 
   return translated;
 }
 
-llvm::Error optimise(llvm::Module &module, SimImageOptions::Forms forms,
-                     llvm::TargetMachine &machine) {
+/// What of the options decides on a kernel's code.
+struct SimCode {
+  explicit SimCode(const SimImageOptions &options);
+  SimImageOptions::Forms forms;
+  bool quick;
+  bool checked;
+};
+
+llvm::Error optimise(llvm::Module &module, SimCode kind, llvm::TargetMachine &machine) {
   std::string errors;
   module.getContext().setDiagnosticHandler(std::make_unique<ErrorCollector>(errors));
   PassAnalyses analyses(&machine, simTuning());
   registerSimAnalyses(analyses.functions);
-  buildSimPipeline(analyses.builder, forms).run(module, analyses.modules);
+  buildSimPipeline(analyses.builder, kind.forms, kind.quick).run(module, analyses.modules);
   module.getContext().setDiagnosticHandler(std::make_unique<llvm::DiagnosticHandler>());
   return errors.empty() ? llvm::Error::success() : llvm::createStringError(errors);
 }
 
 /// The object file of one module. Where a module has one kernel, its object follows from all but its name,
 /// which it has a neutral one for until the end.
-llvm::Error compile(const SimModule &module, SimImageOptions::Forms forms, bool checked,
-                    CodeStore *store, SimObject &object) {
-  auto machine = createSimMachine(checked);
+llvm::Error compile(const SimModule &module, SimCode kind, CodeStore *store, SimObject &object) {
+  auto machine = createSimMachine(kind.quick || kind.checked);
   if (!machine)
     return machine.takeError();
   llvm::LLVMContext context;
@@ -147,11 +153,11 @@ llvm::Error compile(const SimModule &module, SimImageOptions::Forms forms, bool 
 
   // The log has a line for each kernel, whyNoWarp's.
   auto make = [&]() -> llvm::Expected<CachedCode> {
-    if (llvm::Error error = optimise(**translated, forms, **machine))
+    if (llvm::Error error = optimise(**translated, kind, **machine))
       return std::move(error);
     CachedCode code;
     for (const SimKernel &kernel : module.kernels)
-      code.log += whyNoWarp(**translated, name.neutralised(kernel.name), forms) + "\n";
+      code.log += whyNoWarp(**translated, name.neutralised(kernel.name), kind.forms) + "\n";
     auto data = emitModule(**translated, **machine, llvm::CodeGenFileType::ObjectFile);
     if (!data)
       return data.takeError();
@@ -162,7 +168,9 @@ llvm::Error compile(const SimModule &module, SimImageOptions::Forms forms, bool 
     std::string text;
     llvm::raw_string_ostream(text) << **translated;
     return store->getOwn("simulated kernels",
-                         {std::to_string(int(forms)), std::to_string(checked), text}, make);
+                         {std::to_string(int(kind.forms)), std::to_string(kind.quick),
+                          std::to_string(kind.checked), text},
+                         make);
   };
   llvm::Expected<CachedCode> code = store && store->keeps() ? find() : make();
   if (!code)
@@ -261,10 +269,14 @@ static SimImageOptions::Forms formsOf(const SimImageOptions &options) {
   return options.checked && options.forms == Forms::Warp ? Forms::Both : options.forms;
 }
 
+SimCode::SimCode(const SimImageOptions &options)
+    : forms(formsOf(options)), quick(options.quick), checked(options.checked) {}
+
 llvm::Error cameo::printSimIr(ArrayRef<gpu::GPUModuleOp> modules, const SimImageOptions &options,
                               llvm::raw_ostream &output) {
   initializeLlvmTargets();
-  auto machine = createSimMachine();
+  SimCode kind(options);
+  auto machine = createSimMachine(kind.quick || kind.checked);
   if (!machine)
     return machine.takeError();
   std::vector<SimSite> sites;
@@ -278,11 +290,10 @@ llvm::Error cameo::printSimIr(ArrayRef<gpu::GPUModuleOp> modules, const SimImage
     auto translated = toLlvm(*lowered, context, **machine);
     if (!translated)
       return translated.takeError();
-    if (llvm::Error error = optimise(**translated, formsOf(options), **machine))
+    if (llvm::Error error = optimise(**translated, kind, **machine))
       return error;
     for (const SimKernel &kernel : lowered->kernels)
-      if (std::string reason = whyNoWarp(**translated, kernel.name, formsOf(options));
-          !reason.empty())
+      if (std::string reason = whyNoWarp(**translated, kernel.name, kind.forms); !reason.empty())
         output << "; " << kernel.name << " has no vectorised form: " << reason << "\n";
     (*translated)->print(output, nullptr);
   }
@@ -313,12 +324,12 @@ llvm::Expected<SmallVector<char>> cameo::emitSimImage(ArrayRef<gpu::GPUModuleOp>
   if (errors)
     return std::move(errors);
 
-  SimImageOptions::Forms forms = formsOf(options);
+  SimCode kind(options);
   std::vector<SimObject> objects(lowered.size());
   parallelFor(context, 0, lowered.size(), [&](size_t i) {
     if (options.cancelled && *options.cancelled)
       objects[i].error = "cancelled";
-    else if (llvm::Error error = compile(lowered[i], forms, options.checked, store, objects[i]))
+    else if (llvm::Error error = compile(lowered[i], kind, store, objects[i]))
       objects[i].error = llvm::toString(std::move(error));
     else if (options.count)
       options.count->addOne();
@@ -336,7 +347,7 @@ llvm::Expected<SmallVector<char>> cameo::emitSimImage(ArrayRef<gpu::GPUModuleOp>
       if (options.remarks && !warpForm && options.forms != SimImageOptions::Forms::Thread)
         mlir::emitRemark(module.module->getLoc())
             << kernel.name << ": simulated thread by thread: " << noWarpForm;
-      table.addKernel(kernel, !warpForm || forms == SimImageOptions::Forms::Both, warpForm,
+      table.addKernel(kernel, !warpForm || kind.forms == SimImageOptions::Forms::Both, warpForm,
                       object.stackBytes);
     }
     inputs.push_back(object.data);

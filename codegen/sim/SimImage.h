@@ -24,6 +24,8 @@ struct SimImageOptions {
   const Target *target = nullptr;
   using Forms = SimForms;
   Forms forms = Forms::Warp;
+  /// Compile fast what then runs slowly: vectorised kernels are hardly optimised, and neither is machine code.
+  bool quick = false;
   /// Say on the modules which kernels have no vectorised form, and why.
   bool remarks = false;
   /// Once it is set, no more kernels are compiled, and that is an error. Null: never.

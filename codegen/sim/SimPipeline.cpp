@@ -24,11 +24,12 @@ using namespace llvm;
 
 namespace cameo {
 
-Expected<std::unique_ptr<TargetMachine>> createSimMachine(bool checked) {
+Expected<std::unique_ptr<TargetMachine>> createSimMachine(bool unoptimised) {
   TargetOptions options;
   options.EmitStackSizeSection = true;
   return createTargetMachine("x86_64-unknown-linux-gnu", "x86-64-v3", "",
-                             checked ? CodeGenOptLevel::None : CodeGenOptLevel::Default, options);
+                             unoptimised ? CodeGenOptLevel::None : CodeGenOptLevel::Default,
+                             options);
 }
 
 PipelineTuningOptions simTuning() {
@@ -38,7 +39,15 @@ PipelineTuningOptions simTuning() {
   return tuning;
 }
 
-ModulePassManager buildSimPipeline(PassBuilder &builder, SimForms forms) {
+/// What makes the code small that is left to emit.
+static FunctionPassManager quickWarpOptimizations() {
+  FunctionPassManager passes;
+  passes.addPass(SROAPass(SROAOptions::ModifyCFG));
+  passes.addPass(EarlyCSEPass());
+  return passes;
+}
+
+ModulePassManager buildSimPipeline(PassBuilder &builder, SimForms forms, bool quick) {
   ModulePassManager passes;
   // First of all: calls that only compute may be moved, and those in which lanes meet may not.
   passes.addPass(BindMathCallsPass());
@@ -49,7 +58,8 @@ ModulePassManager buildSimPipeline(PassBuilder &builder, SimForms forms) {
     return passes;
   // Of optimised code: variables are values, bodies are inlined, and loops have their final form.
   passes.addPass(FormWarpsPass(warpSteps(), /*keepsScalar=*/forms == SimForms::Both));
-  passes.addPass(createModuleToFunctionPassAdaptor(OptimizeWarpsPass(warpOptimizations())));
+  passes.addPass(createModuleToFunctionPassAdaptor(
+      OptimizeWarpsPass(quick ? quickWarpOptimizations() : warpOptimizations())));
   return passes;
 }
 
@@ -142,7 +152,7 @@ static bool parseModulePass(PassBuilder &builder, StringRef name, ModulePassMana
   else if (name == "cameo-form-warps<keep-scalar>")
     passes.addPass(FormWarpsPass(warpSteps(), /*keepsScalar=*/true));
   else if (name == "cameo-sim")
-    passes.addPass(buildSimPipeline(builder, SimForms::Warp));
+    passes.addPass(buildSimPipeline(builder, SimForms::Warp, /*quick=*/false));
   else
     return false;
   return true;

@@ -13,14 +13,14 @@ namespace cameo {
 
 /// The machine that images are compiled for. Machine code with checks is not optimised: it is run seldom, and most of its
 /// time is the engine's, which is told of each access. Measured of SqueezeNet: half the time to compile, the same to run
-/// in FP32 and a quarter more in FP16.
-llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createSimMachine(bool checked = false);
+/// in FP32 and a quarter more in FP16. Neither is quick code, which the pipeline leaves longer, too.
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createSimMachine(bool unoptimised = false);
 
 /// How images are compiled.
 llvm::PipelineTuningOptions simTuning();
 
 /// All steps, for modules as LLVM's translation leaves them.
-llvm::ModulePassManager buildSimPipeline(llvm::PassBuilder &builder, SimForms forms);
+llvm::ModulePassManager buildSimPipeline(llvm::PassBuilder &builder, SimForms forms, bool quick);
 
 /// From a copy of a kernel to the vectorised kernel, before optimisation.
 llvm::FunctionPassManager warpSteps();
