@@ -367,6 +367,7 @@ const Setter kSetters[] = {
     {OPT_list_operators, [](CameocOptions &o, StringRef) { return setFlag(o.listOperators); }},
     {OPT_list_precision_policy,
      [](CameocOptions &o, StringRef) { return setFlag(o.listPrecisionPolicy); }},
+    {OPT_list_differences, [](CameocOptions &o, StringRef) { return setFlag(o.listDifferences); }},
     {OPT_version, [](CameocOptions &o, StringRef) { return setFlag(o.version); }},
     {OPT_help, [](CameocOptions &o, StringRef) { return setFlag(o.help); }},
     {OPT_help_all, [](CameocOptions &o, StringRef) { return setFlag(o.helpAll); }},

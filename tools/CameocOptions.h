@@ -64,10 +64,10 @@ struct CameocOptions {
   std::string header, depfile; // empty: none
   unsigned jobs = 0;           // 0: one a core
   bool help = false, helpAll = false, version = false;
-  bool listOperators = false, listPrecisionPolicy = false;
+  bool listOperators = false, listPrecisionPolicy = false, listDifferences = false;
   /// Something to print, and nothing to compile.
   bool isQuestion() const {
-    return help || helpAll || version || listOperators || listPrecisionPolicy;
+    return help || helpAll || version || listOperators || listPrecisionPolicy || listDifferences;
   }
 };
 

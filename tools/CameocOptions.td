@@ -146,6 +146,8 @@ def time : Switch<"time", "says on stderr how long each stage takes">;
 def list_operators : Switch<"list-operators", "prints the supported operators as Markdown">;
 def list_precision_policy : Switch<"list-precision-policy",
     "prints what --precision does with each operator, as Markdown">;
+def list_differences : Switch<"list-differences",
+    "prints where ONNX's reference and ONNX Runtime differ, and what Cameo does, as Markdown">;
 def version : Switch<"version", "prints versions">;
 def help : Switch<"help", "prints the options that are used most, and examples; also -h">;
 def h : Flag<["-"], "h">, Alias<help>;

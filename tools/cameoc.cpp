@@ -5,6 +5,7 @@
 #include "codegen/StageForm.h"
 #include "codegen/calibrate/CalibrationCache.h"
 #include "codegen/schedule/ScheduleFile.h"
+#include "dialects/onnx/Differences.h"
 #include "dialects/onnx/Export.h"
 #include "dialects/onnx/Onnx.h"
 #include "dialects/onnx/OpsetConversion.h"
@@ -520,6 +521,8 @@ std::optional<int> answer(const CameocOptions &options) {
     listOperators(llvm::outs());
   else if (options.listPrecisionPolicy)
     listPrecisionPolicy(llvm::outs());
+  else if (options.listDifferences)
+    onnx::printDifferences(llvm::outs());
   else if (options.version) {
     llvm::Expected<std::string> ptxas = findPtxas(options.pipeline.ptxas);
     if (!ptxas)

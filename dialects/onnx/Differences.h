@@ -6,8 +6,11 @@
 
 namespace cameo::onnx {
 
-/// A remark at each node of an imported model to which a difference of docs/onnx.md can apply,
+/// A remark at each node of an imported model to which a difference can apply,
 /// saying which of the two is followed.
 void remarkDifferences(mlir::ModuleOp module);
+
+/// All of them, as a table of Markdown.
+void printDifferences(llvm::raw_ostream &output);
 
 } // namespace cameo::onnx
