@@ -25,6 +25,7 @@ sys.path[:0] = [str(harness.SOURCE / "tools" / "gpupack" / folder) for folder in
 import machine  # noqa: E402
 import pack_products  # noqa: E402
 import process  # noqa: E402
+import scheduler  # noqa: E402
 import tuning_cases  # noqa: E402
 
 SECONDS = 600
@@ -335,6 +336,36 @@ class PackTests:
             not any(word in r["message"] + r["log"] for word in words))}
         self.expect(case, len(results) > 4 and not wrong, f"{len(results)} results; {wrong}")
 
+    def check_order(self):
+        """A phase that takes its share leaves what waits to the end; the last one has all of the time; a case
+        that fills its phase is given what the phase has left."""
+        begun, given = [], {}
+
+        class Case:
+            limit = 100
+
+            def __init__(self, name, seconds, fills=False):
+                self.name, self.seconds, self.fills = name, seconds, fills
+
+            def names(self):
+                return [self.name]
+
+            def run(self, seconds):
+                begun.append(self.name)
+                given[self.name] = seconds
+                time.sleep(self.seconds)
+                return [], []
+
+        class Nobody:
+            def add(self, results):
+                begun.extend(f"no {result.name}" for result in results)
+        planner = scheduler.Scheduler(Nobody(), 1)
+        planner.deadline = time.monotonic() + 8
+        planner.run_phases([([Case("a", 0.3), Case("b", 2.5), Case("c", 0), Case("d", 0)], 1, 0.25),
+                            ([], 1, 0.5), ([Case("e", 0, fills=True)], 1, 0.5), ([Case("f", 0, fills=True)], 1, 0.1)])
+        self.expect("order", begun == ["a", "b", "e", "f", "c", "d"], str(begun))
+        self.expect("order-times", 1 < given["e"] < 2.7 < given["f"] < 5.3 and given["a"] > 7, str(given))
+
     def check_time(self):
         """What the time does not suffice for is listed; an interrupted run leaves its results."""
         results = self.run(self.pack, "no-time", "--minutes=0.02", "--only=^(model|instruction)",
@@ -399,6 +430,7 @@ def main():
         tests.check_planted()
         tests.check_tuning()
         tests.check_summary()
+        tests.check_order()
         tests.check_sanitizer()
         tests.check_refused()
         tests.check_time()

@@ -12,6 +12,8 @@ from results import Result, Settled
 
 API_SECONDS, API_SKIPPED = 60, 77
 ALONE = {"out-of-memory"}  # disturbs what runs beside it
+# Rows beside torch that a process measures: it takes seconds to start, and rows are kept when it has ended.
+ROWS_TOGETHER = 13
 
 
 class Api:
@@ -120,12 +122,14 @@ def sanitizer_cases(pack):
     return made
 
 
-def benchmark_cases(pack, chosen):
-    """Everything in turns with torch, as far as it is `chosen`; networks as executables, with and without
-    transfers; and their kernels."""
-    measured = [model for model in pack.models.values() if model["benchmark"]]
+def measured_models(pack):
+    return [model for model in pack.models.values() if model["benchmark"]]
+
+
+def beside_cases(pack, chosen):
+    """Everything in turns with torch, as far as it is `chosen`."""
     made, fitting = [], []
-    for model in measured:
+    for model in measured_models(pack):
         if not chosen(f"beside/{model['benchmark']}"):
             continue
         if pack.dry and model["gflop"] > MOST_SIMULATED:
@@ -133,9 +137,14 @@ def benchmark_cases(pack, chosen):
         else:
             fitting.append(model)
     # The fake driver takes few artefacts at a time.
-    made += ([Beside(pack, [model]) for model in fitting] if pack.dry
-             else [Beside(pack, fitting)] if fitting else [])
-    networks = [model for model in measured if model["kind"] in ("model", "network")]
+    together = 1 if pack.dry else ROWS_TOGETHER
+    return made + [Beside(pack, fitting[first:first + together]) for first in range(0, len(fitting), together)]
+
+
+def executable_cases(pack):
+    """Networks as executables, with and without transfers, and their kernels."""
+    made = []
+    networks = [model for model in measured_models(pack) if model["kind"] in ("model", "network")]
     for model in networks:
         for words, transfers in (("cameo-no-transfers", False), ("cameo", True)):
             made.append(Benchmark(pack, f"benchmark/{model['benchmark']}/{words}", model, transfers))

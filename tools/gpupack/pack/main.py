@@ -56,22 +56,25 @@ def arguments(root):
     return options
 
 
-def phases(pack, chosen):
-    """(cases, how many at a time), in order; None stands for --jobs."""
+def phases(pack, chosen, jobs):
+    """(cases, how many at a time, share of the time that is left), in order of worth: what the machine
+    takes, whether values are right, what decides schedules, then rows beside others'."""
     def only(made):
         return [case for case in made if any(map(chosen, case.names()))]
 
     is_first = pack.about["instructions"] is not None  # other parts have models alone
     if is_first:
-        yield only(cases.constant_cases(pack)), 1
-        yield only(cases.first_cases(pack) + cases.api_cases(pack, alone=False)), None
-        yield only(cases.instruction_cases(pack, chosen)), None
-    yield only(cases.network_cases(pack)), None
+        yield only(cases.constant_cases(pack)), 1, 0.25
+        yield only(cases.first_cases(pack) + cases.api_cases(pack, alone=False)), jobs, 0.25
+    yield only(cases.network_cases(pack)), jobs, 0.4
     if is_first:
-        yield only(cases.api_cases(pack, alone=True)), 1
-    yield only(cases.sanitizer_cases(pack)), SANITIZERS_AT_ONCE
-    yield only(cases.benchmark_cases(pack, chosen)), 1
-    yield only(tuning_cases.cases(pack, chosen)), 1
+        yield only(cases.instruction_cases(pack, chosen)), jobs, 0.2
+    yield only(tuning_cases.cases(pack, chosen)), 1, 0.4
+    yield only(cases.beside_cases(pack, chosen)), 1, 0.75
+    if is_first:
+        yield only(cases.api_cases(pack, alone=True)), 1, 0.5
+    yield only(cases.executable_cases(pack)), 1, 0.5
+    yield only(cases.sanitizer_cases(pack)), SANITIZERS_AT_ONCE, 1
 
 
 def compiled_for(boards, machine):
@@ -87,7 +90,7 @@ def run(root, scratch, options):
     pack = Pack(root, scratch, options.out, options.driver, options.dry_run)
     pack.machine = Machine(pack.environment, options.sanitizer, options.dry_run)
     if options.list:
-        for made, _ in phases(pack, lambda name: re.search(options.only, name)):
+        for made, *_ in phases(pack, lambda name: re.search(options.only, name), options.jobs):
             for case in made:
                 print("\n".join(case.names()))
         return 0
@@ -109,8 +112,7 @@ def run(root, scratch, options):
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, interrupted)
 
-    for made, workers in phases(pack, lambda name: re.search(options.only, name)):
-        scheduler.run(made, min(workers or options.jobs, max(len(made), 1)))
+    scheduler.run_phases(phases(pack, lambda name: re.search(options.only, name), options.jobs))
     book.close()
     print(book.table(), end="")
     return book.exit_code()

@@ -1,6 +1,7 @@
 """Cases that run tuning bundles: the kernels of a model, each in all schedules that it could have.
 
-A bundle's results are kept as OUT/tuning-NAME.json.xz, for cameoc --schedules and fit.py."""
+A bundle writes its results to OUT/tuning-NAME.json, where a run that is cut off leaves them; they are kept as
+OUT/tuning-NAME.json.xz, for cameoc --schedules and fit.py."""
 # SPDX-License-Identifier: Apache-2.0
 import json
 import lzma
@@ -12,6 +13,7 @@ MOST_SECONDS = 24 * 3600  # of all bundles together: they take the time that the
 # Time after its share that the schedules at hand have to end in: four, of which each may hang for ten
 # seconds.
 REST_SECONDS = 50
+USAGE = 2  # exit code, also where OUT has results of another bundle
 LEAST_MINUTES = 0.001  # a bundle takes no 0
 NAMED = 10  # faults in a message; the data has all
 START = "tuning-"
@@ -45,6 +47,7 @@ def cases(pack, chosen):
 
 class Tuning:
     limit = MOST_SECONDS
+    fills = True
 
     def __init__(self, pack, bundle, share):
         self.pack, self.bundle, self.share = pack, bundle, share
@@ -55,11 +58,11 @@ class Tuning:
     def run(self, seconds):
         own = seconds * self.share
         measuring = own - min(REST_SECONDS, own / 4)
-        file = self.pack.scratch / f"{self.bundle['name']}.json"
+        file = self.pack.out / f"{self.bundle['name']}.json"
         ended = process.run([self.pack.folder / self.bundle["files"]["bundle"], f"--out={file}",
                              "--device=cuda", f"--minutes={max(measuring / 60, LEAST_MINUTES):.4f}"],
                             min(seconds, own + REST_SECONDS), env=self.pack.environment)
-        document = self.keep(file)
+        document = None if ended.code == USAGE else self.keep(file)
         if not document:
             status = ended.status()
             return [Result(self.names()[0], "fail" if status == "pass" else status, ended.seconds,
