@@ -32,8 +32,8 @@ def inspect : Switch<"inspect",
 def inspect_eq : Joined<["--"], "inspect=">;
 }
 defm target : Value<"target", "LIST", outputs,
-    "GPUs: sm_80, sm_90a:h200, ptx, ptx:sm_80, sim:sm_80 (the simulator), native; default "
-    "sm_80,sm_90a,ptx,sim:sm_80">;
+    "GPUs: sm_80, sm_90a:h200, ptx, ptx:sm_80, sim:sm_80 (simulator), native; default, for GPUs "
+    "from 8.0 on, sm_80,sm_90a,ptx,sim:sm_80">;
 defm emit : Value<"emit", "KIND", outputs,
     "exe (default), lib, plan, ptx, cubin, onnx, mlir, schedules (for --schedules), ranges (for "
     "--ranges), tuning">;
