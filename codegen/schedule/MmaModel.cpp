@@ -76,14 +76,15 @@ void addCopy(BlockWork &step, const MmaTile &tile, const MmaWork &work, const Mm
   if (((copy.isAcross || copy.isGathered) && !llvm::isPowerOf2_64(lines)) ||
       !llvm::isPowerOf2_64(tile.threads()))
     step.places += writes;
-  // Warps' fragments: f32 is rounded, and loaded one by one where ldmatrix cannot turn it; bytes
-  // are put beside their neighbours, four at a time. Both are integer instructions, which take two
-  // slots each: multiprocessors have half as many lanes for them (CUDA C++ Programming Guide,
-  // "Arithmetic Instructions").
+  // Warps' fragments: f32 is rounded; bytes are put beside their neighbours, four at a time. The former
+  // is two instructions, and both are of integers, which take two slots each: multiprocessors have half
+  // as many lanes for them (CUDA C++ Programming Guide, "Arithmetic Instructions").
   double fragments = double(lines * readers * tile.depth) / 32;
-  if (work.bytes == 4)
-    step.conversions +=
-        (work.async && !copy.isRounded ? 2 : 0) * fragments + (copy.isAcross ? fragments : 0);
+  if (work.bytes == 4 && work.async && !copy.isRounded)
+    step.conversions += 2 * fragments;
+  // f32 that ldmatrix cannot turn is loaded one by one instead of four at a time.
+  if (work.bytes == 4 && copy.isAcross)
+    step.slots += fragments - fragments / 4;
   if (work.bytes == 1 && copy.isAcross)
     step.conversions += 2 * fragments / 4;
 }
