@@ -82,23 +82,42 @@ IndexBytes indexBytes(const Product &product) {
   return {of(product.row), of(product.column)};
 }
 
+/// The part of the product's elements that a result has: of products that were merged, each is in one of
+/// the results.
+static double shareOf(const Product &product, const Epilogue &epilogue) {
+  ArrayRef<int64_t> sizes = cast<RankedTensorType>(product.sums().getType()).getShape();
+  double share = 1;
+  for (const Bound &bound : epilogue.bounds) {
+    double extent = 1;
+    for (auto [dim, size] : llvm::enumerate(sizes))
+      if (bound.at.isFunctionOfDim(dim))
+        extent *= double(ShapedType::isDynamic(size) ? bound.size : size);
+    share *= std::min(1.0, double(bound.size) / extent);
+  }
+  return share;
+}
+
 double resultBytes(const Product &product) {
   double bytes = 0;
   for (const Epilogue &epilogue : product.epilogues)
-    bytes += getElementTypeOrSelf(epilogue.value).getIntOrFloatBitWidth() / 8.0;
+    bytes += shareOf(product, epilogue) *
+             getElementTypeOrSelf(epilogue.value).getIntOrFloatBitWidth() / 8.0;
   return bytes;
 }
 
 double accessesOfResults(const Product &product) {
-  auto count = double(product.epilogues.size());
-  for (const Epilogue &epilogue : product.epilogues)
+  double count = 0;
+  for (const Epilogue &epilogue : product.epilogues) {
+    double own = 1;
     if (std::optional<Elementwise> work = product.workOf(epilogue))
-      count += double(llvm::count_if(work->reads, [&](const Access &read) {
+      own += double(llvm::count_if(work->reads, [&](const Access &read) {
         auto changes = [&](ArrayRef<unsigned> loops) {
           return llvm::any_of(loops, [&](unsigned loop) { return read.map.isFunctionOfDim(loop); });
         };
         return changes(product.rows) && changes(product.columns);
       }));
+    count += shareOf(product, epilogue) * own;
+  }
   return count;
 }
 

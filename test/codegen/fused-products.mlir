@@ -1,4 +1,5 @@
 // RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(rt.variant(cameo-assign-schedules,cameo-lower-dispatches))' | FileCheck %s
+// RUN: cameo-opt %s --split-input-file --pass-pipeline='builtin.module(rt.variant(cameo-assign-schedules{candidates=2}))' | FileCheck %s --check-prefix=WORK
 
 // Products whose operands are moved before they are read, and whose results are moved, split and
 // computed on.
@@ -349,5 +350,60 @@ rt.variant @repeated target "sm_80" {
       kernel.yield %g : tensor<64x96xf32>
     } -> tensor<64x96xf32>
     return %y : tensor<64x96xf32>
+  }
+}
+
+// -----
+
+// Each element of merged products is stored to one of the results: their work is that of one result.
+// WORK-LABEL: rt.variant @one_result
+// WORK: work = array<f64: [[WORK:[^>]*]]>
+// WORK-LABEL: rt.variant @two_results
+// WORK: work = array<f64: [[WORK]]>
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#y = affine_map<(m, n, k) -> (m, n)>
+rt.variant @one_result target "sm_80" {
+  func.func @main(%x: tensor<128x256xf16>, %w: tensor<256x192xf16>) -> tensor<128x192xf32> {
+    %e = tensor.empty() : tensor<128x192xf32>
+    %r = kernel.dispatch ins(%x, %w : tensor<128x256xf16>, tensor<256x192xf16>) outs(%e : tensor<128x192xf32>) {
+    ^bb0(%a: tensor<128x256xf16>, %b: tensor<256x192xf16>, %o: tensor<128x192xf32>):
+      %zero = arith.constant 0.0 : f32
+      %f = linalg.fill ins(%zero : f32) outs(%o : tensor<128x192xf32>) -> tensor<128x192xf32>
+      %g = linalg.generic {indexing_maps = [#a, #b, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%a, %b : tensor<128x256xf16>, tensor<256x192xf16>) outs(%f : tensor<128x192xf32>) {
+      ^bb1(%p: f16, %q: f16, %sum: f32):
+        %u = arith.extf %p : f16 to f32
+        %v = arith.extf %q : f16 to f32
+        %t = math.fma %u, %v, %sum : f32
+        linalg.yield %t : f32
+      } -> tensor<128x192xf32>
+      kernel.yield %g : tensor<128x192xf32>
+    } -> tensor<128x192xf32>
+    return %r : tensor<128x192xf32>
+  }
+}
+rt.variant @two_results target "sm_80" {
+  func.func @main(%x: tensor<128x256xf16>, %w: tensor<256x192xf16>) -> (tensor<128x128xf32>, tensor<128x64xf32>) {
+    %e = tensor.empty() : tensor<128x128xf32>
+    %e2 = tensor.empty() : tensor<128x64xf32>
+    %r:2 = kernel.dispatch ins(%x, %w : tensor<128x256xf16>, tensor<256x192xf16>) outs(%e, %e2 : tensor<128x128xf32>, tensor<128x64xf32>) {
+    ^bb0(%a: tensor<128x256xf16>, %b: tensor<256x192xf16>, %o: tensor<128x128xf32>, %o2: tensor<128x64xf32>):
+      %zero = arith.constant 0.0 : f32
+      %s = tensor.empty() : tensor<128x192xf32>
+      %f = linalg.fill ins(%zero : f32) outs(%s : tensor<128x192xf32>) -> tensor<128x192xf32>
+      %g = linalg.generic {indexing_maps = [#a, #b, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%a, %b : tensor<128x256xf16>, tensor<256x192xf16>) outs(%f : tensor<128x192xf32>) {
+      ^bb1(%p: f16, %q: f16, %sum: f32):
+        %u = arith.extf %p : f16 to f32
+        %v = arith.extf %q : f16 to f32
+        %t = math.fma %u, %v, %sum : f32
+        linalg.yield %t : f32
+      } -> tensor<128x192xf32>
+      %h = tensor.extract_slice %g[0, 0] [128, 128] [1, 1] : tensor<128x192xf32> to tensor<128x128xf32>
+      %i = tensor.extract_slice %g[0, 128] [128, 64] [1, 1] : tensor<128x192xf32> to tensor<128x64xf32>
+      kernel.yield %h, %i : tensor<128x128xf32>, tensor<128x64xf32>
+    } -> tensor<128x128xf32>, tensor<128x64xf32>
+    return %r#0, %r#1 : tensor<128x128xf32>, tensor<128x64xf32>
   }
 }
