@@ -384,6 +384,10 @@ class PackTests:
         process.send_signal(signal.SIGTERM)
         code = process.wait(SECONDS)
         results = read(out)
+        harness.run([self.pack / "run", "--dry-run", f"--out={out}", "--only=^none$"], SECONDS)
+        kept = json.loads((out / "results-1.json").read_text())["cases"]
+        self.expect("kept", {case["name"] for case in kept} == set(results) and set(read(out)) == {"machine/gpu"},
+                    f"{len(kept)} of {len(results)}")
         not_run = [r for r in results.values() if "interrupted by SIGTERM" in r["message"]]
         self.expect("interrupted", code in (1, 3) and not_run and len(results) > 600,
                     f"exit code {code}, {len(not_run)} of {len(results)} were not run")

@@ -1,5 +1,6 @@
 """What the cases' outcomes are, and the files they are written to as they come."""
 # SPDX-License-Identifier: Apache-2.0
+import itertools
 import json
 import os
 import threading
@@ -50,6 +51,13 @@ class Book:
         self.lock = threading.Lock()
         self.start = time.monotonic()
         folder.mkdir(parents=True, exist_ok=True)
+        self._keep_former()
+
+    def _keep_former(self):
+        """What an earlier run has left there becomes results-1.json, and so on."""
+        if (self.folder / "results.json").exists():
+            number = next(n for n in itertools.count(1) if not (self.folder / f"results-{n}.json").exists())
+            os.replace(self.folder / "results.json", self.folder / f"results-{number}.json")
 
     def add(self, results):
         with self.lock:
