@@ -52,9 +52,38 @@ def network():
     return model
 
 
+def plant_wrong(tiled):
+    """A program's variants as texts, of which one computes something else, and that one's number."""
+    variants = re.split(r"(?=^  rt\.variant @)", tiled, flags=re.MULTILINE)
+    number = next(i for i, text in enumerate(variants)
+                  if re.match(r"  rt.variant @d\d+_1 ", text) and "arith.truncf" in text)
+    variants[number] = re.sub(
+        r"(%\w+) = arith.truncf (%\w+) : (\S+) to ",
+        r"%planted = arith.negf \2 : \3\n \1 = arith.truncf %planted : \3 to ",
+        variants[number], count=1)
+    return variants, number
+
+
+def damaging_ptxas(cameoc, path, every=False):
+    """cameoc's options for a ptxas that writes no image: of k0_scores, or of every kernel."""
+    real = harness.run([cameoc, "--version"], SECONDS).output
+    ptxas = re.search(r"ptxas.*?(/\S+)", real)[1].rstrip(",;:)")
+    # ptxas is given no names, for the cache's sake: of k0_scores their number of letters.
+    entry = "entry k" if every else r"entry k[$]\{8\}("
+    path.write_text(f"""#!/bin/bash
+{ptxas} "$@" || exit
+grep -sq '{entry}' -- "${{@: -1}}" || exit 0
+while [ "$1" != -o ]; do shift; done
+printf 'no image' | dd of="$2" conv=notrunc status=none
+""")
+    path.chmod(0o755)
+    libdevice = harness.Path(ptxas).parent.parent / "nvvm" / "libdevice" / "libdevice.10.bc"
+    return f"--ptxas={path}", f"--libdevice={libdevice}"
+
+
 class Bundles:
-    def __init__(self, options):
-        self.suite = harness.Suite("tuning-bundle", options.build.resolve())
+    def __init__(self, options, name="tuning-bundle"):
+        self.suite = harness.Suite(name, options.build.resolve())
         self.work, self.cameoc = self.suite.work, self.suite.tool("cameoc")
         self.model = self.work / "model.onnx"
         onnx.save(network(), self.model)
@@ -66,8 +95,8 @@ class Bundles:
         else:
             self.suite.fail(case, why, *steps)
 
-    def compile(self, case, output, *arguments, source=None, code=0):
-        step = harness.run([self.cameoc, source or self.model, "-o", output, *arguments], SECONDS)
+    def compile(self, case, output, *arguments, source=None, code=0, seconds=SECONDS):
+        step = harness.run([self.cameoc, source or self.model, "-o", output, *arguments], seconds)
         self.expect(case, step.code == code, step.how(), step)
         return step
 
@@ -162,13 +191,7 @@ class Bundles:
         tiled, planted = self.work / "tiled.mlir", self.work / "planted.mlir"
         self.compile("make-tiled", tiled, "--emit=tuning", f"--target={TARGET},sim:{TARGET}",
                      f"--tuning-candidates={CANDIDATES}", "--precision=fp16", "--stop-after=tiled")
-        variants = re.split(r"(?=^  rt\.variant @)", tiled.read_text(), flags=re.MULTILINE)
-        number = next(i for i, text in enumerate(variants)
-                      if re.match(r"  rt.variant @d\d+_1 ", text) and "arith.truncf" in text)
-        variants[number] = re.sub(
-            r"(%\w+) = arith.truncf (%\w+) : (\S+) to ",
-            r"%planted = arith.negf \2 : \3\n \1 = arith.truncf %planted : \3 to ",
-            variants[number], count=1)
+        variants, number = plant_wrong(tiled.read_text())
         planted.write_text("".join(variants))
         bundle = self.bundle("planted", "--start-from=tiled", source=planted)
         step, document = self.measure(bundle, self.work / "wrong.json", "--device=sim", code=1)
@@ -195,20 +218,9 @@ class Bundles:
 
     def check_refused(self):
         """An image that the driver does not take: ptxas writes something else."""
-        real = harness.run([self.cameoc, "--version"], SECONDS).output
-        ptxas = re.search(r"ptxas.*?(/\S+)", real)[1].rstrip(",;:)")
-        libdevice = harness.Path(ptxas).parent.parent / "nvvm" / "libdevice" / "libdevice.10.bc"
-        broken = self.work / "ptxas"
-        broken.write_text(f"""#!/bin/bash
-{ptxas} "$@" || exit
-# ptxas is given no names, for the cache's sake: of k0_scores their number of letters.
-grep -q 'entry k[$]\\{{8\\}}(' "${{@: -1}}" || exit 0
-while [ "$1" != -o ]; do shift; done
-printf 'no image' | dd of="$2" conv=notrunc status=none
-""")
-        broken.chmod(0o755)
-        bundle = self.bundle("damaged-image", f"--ptxas={broken}",
-                             f"--libdevice={libdevice}")
+        # Of kernels that are kept ptxas is not asked.
+        bundle = self.bundle("damaged-image", *damaging_ptxas(self.cameoc, self.work / "ptxas"),
+                             f"--cache-dir={self.work / 'damaged-cache'}")
         step, document = self.measure(bundle, self.work / "refused.json", "--device=cuda", code=1,
                                       environment=self.fake)
         refused = [r for r in document["results"] if r["status"] != "ok"]
