@@ -73,7 +73,7 @@ class PackTests:
             self.suite.fail("make", step.how(), step)
             return False
         sizes = [sum(file.stat().st_size for file in part.rglob("*") if file.is_file())
-                 for part in sorted(self.folder.iterdir())]
+                 for part in sorted(self.folder.glob("[0-9]*"))]
         self.expect("make-board", f" s for {TARGET}\n" in step.output, TARGET, step)
         self.expect("parts", len(sizes) == 2 and max(sizes) <= PART_MIB * (1 << 20), str(sizes), step)
         if len(sizes) != 2:
@@ -85,7 +85,7 @@ class PackTests:
         """Each model that the making names is in one part."""
         made = re.findall(r"^(\S+): [\d.]+ MB", step.output, re.MULTILINE)
         models = []
-        for part in sorted(self.folder.iterdir()):
+        for part in sorted(self.folder.glob("[0-9]*")):
             with tarfile.open(part / "content.tar.xz") as archive:
                 about = json.load(archive.extractfile("pack.json"))
             models += [model["name"] for model in about["models"] + about["bundles"]]
@@ -231,6 +231,19 @@ class PackTests:
                         f"{has['status']}: {has['message']}")
         bad = {name: r["message"] for name, r in results.items() if r["status"] != "pass"}
         self.expect("planted-rest", not bad and len(results) > 50, f"{len(results)}: {bad}")
+
+    def check_parts(self):
+        """The parts by one command, whose results are each part's own."""
+        out = self.suite.work / "results-parts"
+        shutil.rmtree(out, ignore_errors=True)
+        step = harness.run([self.folder / "run", "--dry-run", f"--out={out}", "--minutes=4",
+                            "--only=^model/layers|^tuning/"], SECONDS)
+        first, second = read(out / "1"), read(out / "2")
+        good = all(result["status"] in ("pass", "skip") for result in [*first.values(), *second.values()])
+        self.expect("run-parts", step.code == 0 and good and "model/layers/cubin/0" in first
+                    and "tuning/layers" in second, f"{step.how()}: {list(first)}, {list(second)}", step)
+        step = harness.run([self.folder / "run", "--dry-run", f"--out={out}", "--minutes=0.001"], SECONDS)
+        self.expect("run-parts-code", step.code == 3, step.how(), step)
 
     def check_tuning(self):
         """What a bundle measured is kept, and is what the case says; a schedule that takes the device along
@@ -431,6 +444,7 @@ def main():
     if tests.make():
         tests.check_dry_run()
         tests.check_page()
+        tests.check_parts()
         tests.check_planted()
         tests.check_tuning()
         tests.check_summary()
