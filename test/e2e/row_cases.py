@@ -11,6 +11,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 import spec_kinds
+from difference import INF, NAN, Difference, differs, floats, ints, ramp
 from spec_kinds import axis_input, none_of, one_number, words
 
 F16, F32, F64 = numpy.float16, numpy.float32, numpy.float64
@@ -574,6 +575,109 @@ def cumsum(name, version):
     yield Case("exclusive", [normal(3, 20), scalar(-1, I64)], {"exclusive": 1})
     yield Case("reverse", [normal(3, 20), scalar(1, I64)], {"reverse": 1, "exclusive": 1})
     yield Case("int64", [whole(0, 9, 3, 20), scalar(1, I64)])
+
+
+@differs
+def reduction_differences():
+    for operator in ("ReduceMax", "ReduceMin"):
+        yield Difference("ReduceMax, ReduceMin of NaN", operator, [floats(1, NAN, 3)], "reference")
+    large = ints(2**30, 2**30, 2**30, dtype=I32)
+    for operator in ("ReduceSum", "ReduceProd", "ReduceL1"):
+        yield Difference("ReduceSum, ReduceProd, ReduceL1, ReduceSumSquare of int32", operator,
+                         [large], "reference")
+    yield Difference("ReduceMean of no elements", "ReduceMean",
+                     [numpy.zeros((2, 0), F32), ints(1)], "reference")
+    yield Difference("ReduceLogSumExp of nothing but -inf", "ReduceLogSumExp", [floats(-INF, -INF)],
+                     "onnxruntime")
+    for operator in ("ReduceMean", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp"):
+        yield Difference("ReduceMean, ReduceL2, ReduceLogSum, ReduceLogSumExp of integers", operator,
+                         [large], "onnxruntime")
+
+
+@differs
+def elementwise_differences():
+    yield Difference("Clip with a bound that is NaN", "Clip",
+                     [floats(1, -1), numpy.array(NAN, F32), numpy.array(1, F32)], "reference")
+    for bounds in ([], [numpy.array(1, F32)]):
+        yield Difference("Clip without a bound, of infinity", "Clip", [floats(2, INF), *bounds], "reference")
+    yield Difference("Pow of an integer to a negative power", "Pow",
+                     [ints(2, -2, 0, 3, dtype=I32), ints(-1, 3, 0, -2, dtype=I32)], "onnxruntime")
+
+
+@differs
+def normalization_differences():
+    yield Difference("MeanVarianceNormalization of equal elements", "MeanVarianceNormalization",
+                     [numpy.ones((1, 2, 3, 4), F32)], "reference")
+    yield Difference("LRN", "LRN", [ramp(1, 8, 1, 1)], "onnxruntime", {"size": 3})
+    # Of four channels one is before and two are behind.
+    x = floats(1, 2, 3, 4, 5, shape=[1, 5, 1, 1])
+    sums = floats(14, 30, 54, 50, 41, shape=[1, 5, 1, 1])
+    yield Difference("LRN of an even size", "LRN", [x], [x / (1 + sums / 4)],
+                     {"size": 4, "alpha": 1.0, "beta": 1.0})
+    for operator in ("Softmax", "LogSoftmax", "Hardmax"):
+        yield Difference("Softmax, LogSoftmax, Hardmax before opset 13", operator,
+                         [ramp(2, 3, 4) / 5], "onnxruntime", {"axis": 1}, opset=11)
+
+
+@differs
+def attention_differences():
+    query, key, value = (ramp(1, 1, rows, 4) / 8 for rows in (2, 3, 3))
+    hidden = numpy.array([[False, False, False], [True, False, True]])
+    yield Difference("Attention of a query that sees no key", "Attention",
+                     [query, key, value, hidden], "onnxruntime", opset=24)
+    for mask in (floats(0, 1, 2, shape=[1, 3]), floats(0, 1, 2, 3, shape=[2, 2])):
+        yield Difference("Attention, `attn_mask` with one row, or fewer keys", "Attention",
+                         [query, key, value, mask], "reference", opset=24)
+    mask = floats(0, 1, -2, 3, 1, 0, shape=[2, 3])
+    yield Difference("Attention, `softcap` beside a mask", "Attention", [query, key, value, mask],
+                     "onnxruntime", {"softcap": 0.5}, opset=24)
+    for mode, cap in ((1, 0.0), (2, 0.5)):
+        yield Difference("Attention, `qk_matmul_output_mode` 1 and 2", "Attention",
+                         [query, key, value, mask], "onnxruntime",
+                         {"qk_matmul_output_mode": mode, "softcap": cap}, opset=24, outputs=4)
+
+
+@differs
+def convolution_differences():
+    for auto_pad in ("VALID", "SAME_UPPER"):
+        yield Difference("Conv with `auto_pad`", "Conv",
+                         [ramp(1, 1, 5, 7), numpy.ones((1, 1, 3, 3), F32)], "onnxruntime",
+                         {"auto_pad": auto_pad, "strides": [3, 2]})
+    yield Difference("ConvTranspose, `SAME_...`, with a kernel shorter than its stride", "ConvTranspose",
+                     [floats(1, 2, 3, shape=[1, 1, 3]), numpy.ones((1, 1, 1), F32)],
+                     [floats(1, 0, 2, 0, 3, 0, shape=[1, 1, 6])], {"strides": [2], "auto_pad": "SAME_UPPER"})
+
+
+@differs
+def pool_differences():
+    yield Difference("MaxPool of nothing but -inf", "MaxPool",
+                     [floats(-INF, -INF, -INF, 3, shape=[1, 1, 4])], "reference",
+                     {"kernel_shape": [2]})
+    x = ramp(1, 1, 7)
+    for operator in ("AveragePool", "LpPool"):
+        yield Difference("Pools with `ceil_mode`, `auto_pad` or Indices", operator, [x],
+                         "onnxruntime", {"kernel_shape": [3], "strides": [3], "ceil_mode": 1})
+    yield Difference("Pools with `ceil_mode`, `auto_pad` or Indices", "MaxPool", [x], "onnxruntime",
+                     {"kernel_shape": [3], "strides": [2], "auto_pad": "SAME_LOWER"})
+    yield Difference("Pools with `ceil_mode`, `auto_pad` or Indices", "MaxPool", [ramp(1, 1, 3, 4)],
+                     "onnxruntime", {"kernel_shape": [2, 2]}, outputs=2)
+    row = "Pools, `SAME_...`, with a kernel shorter than its stride"
+    for operator, wanted in (("AveragePool", [1.5, 5.5]), ("LpPool", [5**0.5, 61**0.5]), ("MaxPool", [2, 6])):
+        yield Difference(row, operator, [ramp(1, 1, 8) + 1], [floats(*wanted, shape=[1, 1, 2])],
+                         {"kernel_shape": [2], "strides": [4], "auto_pad": "SAME_UPPER"})
+    yield Difference("MaxPool, GlobalMaxPool of NaN", "MaxPool",
+                     [floats(1, NAN, 2, 3, shape=[1, 1, 4])], [floats(NAN, NAN, 3, shape=[1, 1, 3])],
+                     {"kernel_shape": [2]})
+    yield Difference("MaxPool, GlobalMaxPool of NaN", "GlobalMaxPool",
+                     [floats(1, NAN, 2, shape=[1, 1, 3])], [floats(NAN, shape=[1, 1, 1])])
+
+
+@differs
+def search_differences():
+    yield Difference("ArgMax, ArgMin, Hardmax of NaN", "ArgMax", [floats(1, NAN, 3)], [ints(2)])
+    yield Difference("ArgMax, ArgMin, Hardmax of NaN", "ArgMin", [floats(NAN, 1, 3)], [ints(1)])
+    yield Difference("ArgMax, ArgMin, Hardmax of NaN", "Hardmax", [floats(NAN, 1, 2)],
+                     [floats(0, 0, 1)])
 
 
 import row_cases_expanded  # noqa: E402  the other parts; they add to CASES

@@ -3,6 +3,7 @@
 import numpy
 from onnx import TensorProto
 
+from difference import Difference, differs, ints
 from row_cases import F16, F32, F64, I32, I64, Case, Fixed, fixed, normal, operator, scalar, whole
 from spec_kinds import (anything, at_least, crop_sizes, each_at_least, gram_count, gram_lengths, gram_pool, gram_starts,
                         grid_sizes, signal_axis, words)
@@ -174,3 +175,10 @@ def tf_idf_vectorizer(name, version):
         yield case(mode, 2, 12, most=3, mode=mode)
         yield case(f"{mode}-weights", 3, 12, most=3, mode=mode, skips=1, **weights)
     yield case("weights-shared", 2, 30, most=3, mode="TFIDF", ngram_indexes=[2, 0, 2, 1, 1, 2, 3, 0], **weights)
+
+
+@differs
+def word_differences():
+    yield Difference("TfIdfVectorizer with `weights`", "TfIdfVectorizer", [ints(4, 3, 4)], "onnxruntime",
+                     {"mode": "TFIDF", "min_gram_length": 1, "max_gram_length": 1, "max_skip_count": 0,
+                      "ngram_counts": [0], "ngram_indexes": [1, 0], "pool_int64s": [3, 4], "weights": [0.5, 2.0]})

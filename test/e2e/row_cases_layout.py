@@ -4,6 +4,7 @@ import ml_dtypes
 import numpy
 from onnx import TensorProto, helper, numpy_helper
 
+from difference import INF, NAN, Difference, differs, floats, ints, ramp
 from row_cases import (F16, F32, F64, I32, I64, U8, Case, Fixed, fixed, normal, operator,
                        same_label, scalar, uniform, whole)
 from spec_kinds import (anything, axes_input, axes_of, axis_of, indices_input, inferred_sizes, lengths_input, one_number, pads2,
@@ -376,3 +377,35 @@ def dropout(name, version):
         yield Case("training", [normal(3, 5), numpy.array(0.0, F32), scalar(True, bool)], outputs=2)
         yield Case("either", [normal(3, 5), scalar(0.0), numpy.array(False)], outputs=2)
         yield Case("seed", [normal(3, 50), scalar(0.25), scalar(True, bool)], {"seed": 7}, outputs=2)
+
+
+@differs
+def resize_differences():
+    for mode in ("nearest", "linear"):
+        yield Difference("Resize, `align_corners`", "Resize", [ramp(1, 1, 5), None,
+                                                                floats(1, 1, 0.5)], "reference",
+                         {"mode": mode, "coordinate_transformation_mode": "align_corners"})
+    yield Difference("Resize, `pytorch_half_pixel`, to one element", "Resize",
+                     [ramp(1, 1, 5), None, floats(1, 1, 0.3)], "onnxruntime",
+                     {"mode": "linear", "coordinate_transformation_mode": "pytorch_half_pixel"})
+
+
+@differs
+def layout_differences():
+    yield Difference("Pad, `reflect`, beyond the size", "Pad", [floats(1, 2, 3), ints(4, 5)],
+                     "reference", {"mode": "reflect"})
+    yield Difference("Pad with negative amounts", "Pad", [floats(1, 2, 3), ints(2, -1)],
+                     "onnxruntime")
+    yield Difference("OneHot of an index out of range", "OneHot",
+                     [ints(-5, -4, 4, 0, 3), numpy.array(4), floats(0, 1)], "onnxruntime")
+    yield Difference("Cast of what does not fit to int32", "Cast",
+                     [floats(NAN, INF, -INF, 3e9, -3e9, 2.5)],
+                     [ints(0, 2**31 - 1, -2**31, 2**31 - 1, -2**31, 2, dtype=I32)],
+                     {"to": TensorProto.INT32})
+    yield Difference("Cast of what does not fit to int32", "Cast", [floats(NAN, INF, 300, -300)],
+                     [ints(0, -1, 44, -44, dtype=numpy.int8)], {"to": TensorProto.INT8})
+    yield Difference("Gather, GatherElements, GatherND, SequenceAt, classes of losses out of range at run time", "GatherElements",
+                     [floats(1, 2, 3, 4), ints(4, -5)], [floats(4, 1)], fixed=False)
+    yield Difference("ReverseSequence of lengths out of range at run time", "ReverseSequence",
+                     [floats(1, 2, 3, 4, 5, 6, shape=[3, 2]), ints(4, -1)],
+                     [floats(5, 2, 3, 4, 1, 6, shape=[3, 2])], fixed=False)

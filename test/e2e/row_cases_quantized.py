@@ -4,6 +4,7 @@ import ml_dtypes
 import numpy
 from onnx import TensorProto
 
+from difference import Difference, differs
 from row_cases import F16, F32, I8, I32, U8, Case, Fixed, fixed, normal, operator, scalar, uniform
 from row_cases import whole
 from spec_kinds import quantised_axis
@@ -238,3 +239,12 @@ def qlinear_conv(name, version):
                              *quantised(U8, None, 0.5)], {"group": 4, "pads": [1, 1, 1, 1]})
     yield Case("pointwise", [any_of(U8, 1, 32, 12, 12), *quantised(U8), Fixed(weights(I8, 48, 32, 1, 1)),
                              *quantised(I8, 0), *quantised(U8, None, 1.0)])
+
+
+@differs
+def quantization_differences():
+    yield Difference("QuantizeLinear of float16", "QuantizeLinear",
+                     [(numpy.arange(6000) / 64).astype(numpy.float16),
+                      numpy.array(0.37, numpy.float16), numpy.array(0, numpy.uint8)], "onnxruntime")
+    yield Difference("DynamicQuantizeLinear of nothing but zeros", "DynamicQuantizeLinear",
+                     [numpy.zeros(3, F32)], "onnxruntime", outputs=3)

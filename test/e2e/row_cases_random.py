@@ -4,6 +4,7 @@ random_numbers.py compares."""
 # SPDX-License-Identifier: Apache-2.0
 import numpy
 
+from difference import Difference, differs, floats
 from row_cases import F32, F64, Case, normal, operator, uniform, whole
 from spec_kinds import class_types, deviation, drawn_shape, drawn_types, interval, real
 
@@ -48,3 +49,8 @@ def multinomial(name, version):
     yield Case("samples", [logs], {"sample_size": 7, "dtype": 7})
     yield Case("one-class", [normal(2, 1)], {"sample_size": 3})
     yield Case("seed", [normal(2, 5)], {"sample_size": 50, "seed": 4.0})
+
+
+@differs
+def random_differences():
+    yield Difference("Bernoulli", "Bernoulli", [floats(0, 1, 1, 0)], "reference")

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import numpy
 
+from difference import Difference, differs, floats, ints
 from row_cases import F16, F32, F64, I32, Case, Fixed, normal, operator
 from spec_kinds import step_counts
 
@@ -88,3 +89,24 @@ def recurrent(name, version):
         yield layer(name, "rows-first", layout=1, hidden=True, cell=True)
         yield layer(name, "rows-first-both", layout=1, direction="bidirectional", lengths=[1, 5, 2], hidden=True)
         yield layer(name, "rows-first-float16", layout=1, dtype=F16, steps=2)
+
+
+@differs
+def recurrent_differences():
+    x, w, r = floats(1, -2, 3, shape=[3, 1, 1]), floats(0.5, shape=[1, 1, 1]), floats(0.25, shape=[1, 1, 1])
+
+    def case(row, followed, attributes=None, *, lengths=None, hidden=None, operator="RNN", weights=(w, r), fixed=True):
+        return Difference(row, operator, [x, *weights, None, lengths, hidden], followed,
+                          {"hidden_size": 1, **(attributes or {})}, fixed, outputs=2)
+    row = "LSTM, GRU, RNN with a direction, `sequence_lens`, `activations`, `clip` or `input_forget`"
+    for attributes in ({"direction": "reverse"}, {"activations": ["Sigmoid"]}, {"clip": 0.5}):
+        yield case(row, "onnxruntime", attributes)
+    yield case(row, "onnxruntime", lengths=ints(2, dtype=I32))
+    gates, state = floats(0.5, -0.5, 0.25, 1, shape=[1, 4, 1]), floats(0.1, 0.2, -0.3, 0.4, shape=[1, 4, 1])
+    yield case(row, "onnxruntime", {"input_forget": 1}, operator="LSTM", weights=(gates, state))
+    zeros, ones = floats(0, 0, 0, shape=[3, 1, 1, 1]), floats(1, shape=[1, 1, 1])
+    yield case("LSTM, GRU, RNN of a row of length 0", [zeros, 0.75 * ones], lengths=ints(0, dtype=I32), hidden=0.75 * ones)
+    row = "LSTM, GRU, RNN of lengths out of range at run time"
+    yield case(row, [zeros, 0 * ones], lengths=ints(-7, dtype=I32), fixed=False)
+    yield case("LSTM, GRU, RNN with ThresholdedRelu and no `activation_alpha`",
+               [floats(0, 0, 1.5, shape=[3, 1, 1, 1]), 1.5 * ones], {"activations": ["ThresholdedRelu"]})

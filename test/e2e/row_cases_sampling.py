@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import numpy
 
+from difference import INF, NAN, Difference, differs, floats, ints, ramp
 from row_cases import F16, F32, F64, I32, I64, Case, Fixed, normal, operator, uniform, whole
 from spec_kinds import words
 
@@ -118,3 +119,47 @@ def deform_conv(name, version):
     yield deformed("volume", size=(4, 5, 3), kernel=(2, 3, 2), groups=2, dilations=[1, 2, 1])
     for label, dtype in (("float64", F64), ("float16", F16)):
         yield deformed(label, dtype=dtype)
+
+
+@differs
+def border_differences():
+    x = ramp(1, 1, 3, 3) ** 2
+    outside = floats(-1.2, 0, 1.4, 0.3, shape=[1, 1, 2, 2])
+    for align in (0, 1):
+        yield Difference("GridSample, `cubic` with `border`", "GridSample", [x, outside], "reference",
+                         {"mode": "cubic", "padding_mode": "border", "align_corners": align})
+
+
+@differs
+def one_element_differences():
+    for mode in ("linear", "cubic"):
+        yield Difference("GridSample, `reflection` with `align_corners` in a size of 1", "GridSample",
+                         [ramp(1, 1, 1, 4), floats(-0.5, -2.5, 0.1, 3.7, shape=[1, 1, 2, 2])], "onnxruntime",
+                         {"mode": mode, "padding_mode": "reflection", "align_corners": 1})
+    yield Difference("DeformConv of one row or column", "DeformConv",
+                     [ramp(1, 1, 1, 4), floats(1, 2, shape=[1, 1, 1, 2]),
+                      floats(*[0.25] * 12, shape=[1, 4, 1, 3])], "onnxruntime")
+
+
+@differs
+def sampling_differences():
+    x = floats(1, NAN, 2, 3, shape=[1, 1, 2, 2])
+    row = "RoiAlign with `max`, MaxRoiPool of NaN"
+    yield Difference(row, "RoiAlign", [x, floats(0, 0, 1, 1, shape=[1, 4]), ints(0)], [floats(NAN, shape=[1, 1, 1, 1])],
+                     {"mode": "max", "sampling_ratio": 2}, opset=16)
+    yield Difference(row, "MaxRoiPool", [x, floats(0, 0, 0, 1, 1, shape=[1, 5])], [floats(NAN, shape=[1, 1, 1, 1])],
+                     {"pooled_shape": [1, 1]}, opset=16)
+    row = "RoiAlign, MaxRoiPool, an image out of range or a region that is no number, at run time"
+    x, regions = floats(1, 1, 1, 1, shape=[1, 1, 2, 2]), floats(0, 0, 2, 2, 0, 0, NAN, 2, shape=[2, 4])
+    yield Difference(row, "RoiAlign", [x, regions, ints(5, 0)], [floats(1, 0, shape=[2, 1, 1, 1])],
+                     fixed=False, opset=16)
+    yield Difference(row, "MaxRoiPool", [x, floats(7, 0, 0, 1, 1, shape=[1, 5])], [floats(1, shape=[1, 1, 1, 1])],
+                     {"pooled_shape": [1, 1]}, fixed=False, opset=16)
+    x, row = ramp(1, 1, 2, 3) + 1, "GridSample at a coordinate that is infinite, NaN or beyond integers"
+    far = floats(NAN, -1, INF, -1, -1e30, -1, 1e30, -1, shape=[1, 1, 4, 2])
+    for padding, wanted in (("zeros", [0, 0, 0, 0]), ("border", [1, 3, 1, 3])):
+        yield Difference(row, "GridSample", [x, far], [floats(*wanted, shape=[1, 1, 1, 4])],
+                         {"padding_mode": padding, "align_corners": 1})
+    yield Difference("GridSample of integers, `linear` or `cubic`", "GridSample",
+                     [ints(0, 10, 20, 33, dtype=I32).reshape(1, 1, 2, 2), floats(0.2, 0.4, shape=[1, 1, 1, 2])],
+                     [ints(21, dtype=I32).reshape(1, 1, 1, 1)], {"align_corners": 1})

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import numpy
 
+from difference import Difference, differs, floats, ints
 from row_cases import BOOL, F16, F32, F64, I32, I64, U8, Case, Fixed, fixed, normal, operator, uniform, whole
 from spec_kinds import at_least, cache_axis, count_input, indices_input
 
@@ -184,3 +185,18 @@ def suppression(name, version):
                          fixed(3), half])
     corners, sizes, scores = boxes_of(1, 2500, 2)
     yield Case("many", [numpy.concatenate([corners * 4, corners * 4 + sizes], 2), scores, fixed(200), half, least])
+
+
+@differs
+def scatter_differences():
+    yield Difference("ScatterElements, ScatterND, MaxUnpool out of range at run time", "ScatterElements",
+                     [floats(1, 2, 3), ints(3, -4), floats(5, 6)], [floats(6, 2, 5)], fixed=False)
+    yield Difference("MaxUnpool with an `output_shape` larger than its windows make", "MaxUnpool",
+                     [floats(1, 2, 3, 4, shape=[1, 1, 2, 2]), ints(5, 7, 13, 15).reshape(1, 1, 2, 2), ints(1, 1, 5, 5)],
+                     "reference", {"kernel_shape": [2, 2], "strides": [2, 2]})
+
+
+@differs
+def place_differences():
+    yield Difference("NonZero of a scalar", "NonZero", [numpy.array(2, F32)], [numpy.zeros((0, 1), I64)])
+    yield Difference("NonZero of a scalar", "NonZero", [numpy.array(2, F32)], [numpy.zeros((0, 1), I64)], fixed=False)
