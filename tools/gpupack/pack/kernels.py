@@ -84,8 +84,6 @@ class Gpu:
         pointers = (C.c_void_p * max(len(arguments), 1))(*(C.addressof(value) for value in arguments))
         attributes = (Attribute * 2)()
         count = 0
-        if cluster > PORTABLE_BLOCKS:
-            self.driver.call("cuFuncSetAttribute", function, C.c_int(NON_PORTABLE_CLUSTER), C.c_int(1))
         if cluster:
             attributes[count].id = CLUSTER
             attributes[count].value[0:3] = [cluster, 1, 1]
@@ -96,6 +94,8 @@ class Gpu:
             count += 1
         if amounts.DRY:
             return
+        if cluster > PORTABLE_BLOCKS:
+            self.driver.call("cuFuncSetAttribute", function, C.c_int(NON_PORTABLE_CLUSTER), C.c_int(1))
         if not count:
             self.driver.call("cuLaunchKernel", function, *map(C.c_uint, (grid, 1, 1, block, 1, 1, 0)),
                              C.c_void_p(self.stream), pointers, C.c_void_p())
