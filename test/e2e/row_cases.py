@@ -12,6 +12,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import spec_kinds
 from difference import INF, NAN, Difference, differs, floats, ints, ramp
+from runtime_check import Check, Values, checks, given, tensor
 from spec_kinds import axis_input, none_of, one_number, words
 
 F16, F32, F64 = numpy.float16, numpy.float32, numpy.float64
@@ -131,8 +132,8 @@ def outside(operator, version, name, case):
 def outside_input(operator, name, case, number):
     """The same of an input."""
     kind = INPUTS.get((operator, name)) or spec_kinds.INPUTS.get(name)
-    given = case.inputs[number]
-    array = given.array if isinstance(given, Fixed) else given
+    value = case.inputs[number]
+    array = value.array if isinstance(value, Fixed) else value
     return list(kind(operator, case, array)) if kind else []
 
 
@@ -313,122 +314,6 @@ def softmax(name, version):
 
 
 # --- products, convolutions, normalisation, pooling
-
-@operator("MatMul")
-def matmul(name, version):
-    yield Case("matrices", [normal(5, 19), normal(19, 33)])
-    yield Case("weight", [normal(70, 40), Fixed(normal(40, 66))])
-    yield Case("batched", [normal(2, 3, 4, 5), normal(2, 3, 5, 6)])
-    yield Case("broadcast", [normal(3, 1, 4, 5), normal(2, 5, 6)])
-    yield Case("vectors", [normal(7), normal(7)])
-    yield Case("vector-matrix", [normal(7), normal(2, 7, 3)])
-    yield Case("matrix-vector", [normal(2, 3, 7), normal(7)])
-    yield Case("float64", [normal(5, 7, dtype=F64), normal(7, 3, dtype=F64)])
-    if version >= 9:
-        yield Case("int32", [whole(-9, 9, 5, 7, dtype=I32), whole(-9, 9, 7, 3, dtype=I32)])
-
-
-@operator("Attention")
-def attention(name, version):
-    query, key, value = normal(2, 3, 4, 6), normal(2, 3, 5, 6), normal(2, 3, 5, 7)
-    yield Case("heads", [query, key, value])
-    yield Case("mask", [query, key, value, normal(3, 4, 5)], {"scale": 0.25})
-    packed = {"q_num_heads": 4, "kv_num_heads": 2}
-    past = [normal(2, 2, 3, 6), normal(2, 2, 3, 7)]
-    yield Case("packed-past", [normal(2, 4, 24), normal(2, 5, 12), normal(2, 5, 14), None, *past],
-               {**packed, "is_causal": 1}, outputs=3)
-    hidden = whole(0, 2, 2, 1, 4, 5).astype(bool)
-    hidden[..., 0] = True
-    yield Case("boolean", [query, key, value, hidden], {"is_causal": 1})
-    yield Case("one-head-of-keys", [query, normal(2, 1, 5, 6), normal(2, 1, 5, 7)],
-               {"softcap": 2.0})
-    yield Case("causal", [normal(1, 2, 70, 16), normal(1, 2, 70, 16), normal(1, 2, 70, 16)],
-               {"is_causal": 1, "softmax_precision": TensorProto.DOUBLE})
-    for mode in (0, 3):
-        yield Case(f"scores-{mode}", [query, key, value], {"qk_matmul_output_mode": mode},
-                   outputs=4)
-    for label, dtype in same_label([F16, F64]):
-        yield Case(label, [x.astype(dtype) for x in (query, key, value)])
-    halves = [x.astype(F16) for x in (query, key, value)]
-    yield Case("mask-of-another-type", [*halves, normal(3, 4, 5)], {"softmax_precision": TensorProto.FLOAT})
-    if version >= 24:
-        yield Case("lengths", [query, key, value, None, None, None, numpy.array([5, 2])])
-
-
-@operator("Gemm")
-def gemm(name, version):
-    yield Case("plain", [normal(5, 7), normal(7, 3), normal(5, 3)])
-    yield Case("transposed", [normal(7, 5), Fixed(normal(3, 7)), Fixed(normal(3))],
-               {"transA": 1, "transB": 1, "alpha": 0.5, "beta": 2.0})
-    yield Case("column-bias", [normal(5, 7), normal(7, 3), normal(5, 1)])
-    yield Case("no-beta", [normal(5, 7), normal(7, 3), Fixed(numpy.full(3, numpy.nan, F32))],
-               {"beta": 0.0})
-    yield Case("float64", [normal(5, 7, dtype=F64), normal(7, 3, dtype=F64), normal(3, dtype=F64)])
-    if version >= 11:
-        yield Case("no-bias", [normal(70, 40), normal(40, 65)])
-
-
-@operator("Einsum")
-def einsum(name, version):
-    yield Case("matmul", [normal(3, 4), normal(4, 5)], {"equation": "ij,jk->ik"})
-    yield Case("implicit", [normal(3, 4), normal(4, 5)], {"equation": "ij,jk"})
-    yield Case("batched", [normal(2, 3, 4), normal(2, 5, 4)], {"equation": "bij,bkj->bik"})
-    yield Case("ellipsis", [normal(2, 3, 4), normal(2, 4, 5)], {"equation": "...ij,...jk->...ik"})
-    yield Case("transpose", [normal(2, 3, 4)], {"equation": "ijk->kji"})
-    yield Case("diagonal", [normal(2, 4, 4)], {"equation": "bii->bi"})
-    yield Case("sum", [normal(2, 3, 4)], {"equation": "ijk->j"})
-    yield Case("inner", [normal(5), normal(5)], {"equation": "i,i->"})
-    yield Case("three", [normal(2, 3), normal(3, 4), normal(4, 2)], {"equation": "ab,bc,cd->ad"})
-
-
-@operator("Conv")
-def conv(name, version):
-    x, w = normal(2, 4, 9, 10), normal(6, 4, 3, 3)
-    yield Case("plain", [x, Fixed(w)])
-    yield Case("bias", [x, Fixed(w), Fixed(normal(6))], {"pads": [1, 1, 1, 1]})
-    yield Case("weight-given", [x, w])
-    yield Case("strides", [x, Fixed(w)], {"strides": [2, 3], "pads": [0, 1, 2, 1]})
-    yield Case("dilations", [x, Fixed(w)], {"dilations": [2, 3], "pads": [2, 2, 2, 2]})
-    yield Case("groups", [x, Fixed(normal(6, 2, 3, 3))], {"group": 2})
-    yield Case("depthwise", [x, Fixed(normal(4, 1, 3, 3))], {"group": 4, "pads": [1, 1, 1, 1]})
-    yield Case("depth-multiplier", [x, Fixed(normal(8, 1, 3, 3))], {"group": 4})
-    yield Case("pointwise", [x, Fixed(normal(6, 4, 1, 1))])
-    for auto in ("SAME_UPPER", "SAME_LOWER", "VALID"):
-        yield Case(auto.lower(), [x, Fixed(w)], {"auto_pad": auto, "strides": [2, 2]})
-    yield Case("1-d", [normal(2, 3, 20), Fixed(normal(4, 3, 5))], {"strides": [2]})
-    yield Case("3-d", [normal(1, 2, 5, 6, 7), Fixed(normal(3, 2, 2, 3, 3))])
-
-
-@operator("ConvTranspose")
-def conv_transpose(name, version):
-    x, w = normal(2, 4, 5, 6), normal(4, 3, 3, 3)
-    yield Case("plain", [x, Fixed(w)])
-    yield Case("bias", [x, Fixed(w), Fixed(normal(3))], {"pads": [1, 1, 1, 1]})
-    yield Case("strides", [x, Fixed(w)], {"strides": [2, 3], "output_padding": [1, 1]})
-    yield Case("dilations", [x, Fixed(w)], {"dilations": [2, 2]})
-    yield Case("groups", [x, Fixed(w)], {"group": 2})
-    yield Case("output-shape", [x, Fixed(w)], {"strides": [2, 2], "output_shape": [10, 12]})
-    yield Case("same-upper", [x, Fixed(w)], {"strides": [2, 2], "auto_pad": "SAME_UPPER"})
-    yield Case("1-d", [normal(2, 3, 9), Fixed(normal(3, 4, 3))], {"strides": [2]})
-    yield Case("3-d", [normal(1, 2, 3, 4, 3), Fixed(normal(2, 3, 2, 2, 2))])
-    # Channels enough for products: in phases, and of taps.
-    x = normal(2, 16, 5, 6)
-    yield Case("phases", [x, Fixed(normal(16, 4, 2, 2)), Fixed(normal(4))], {"strides": [2, 2]})
-    yield Case("phases-given", [x, normal(16, 4, 2, 4)], {"strides": [2, 4]})
-    yield Case("phases-part", [x, Fixed(normal(16, 4, 4, 6))],
-               {"strides": [2, 3], "pads": [1, 2, 0, 1], "output_padding": [0, 2]})
-    yield Case("phases-groups", [x, Fixed(normal(16, 4, 4, 4)), Fixed(normal(8))],
-               {"strides": [2, 2], "group": 2, "auto_pad": "SAME_LOWER"})
-    yield Case("stride-1", [x, Fixed(normal(16, 3, 3, 2))],
-               {"dilations": [2, 1], "pads": [2, 0, 1, 1]})
-    yield Case("phases-3-d", [normal(1, 8, 3, 4, 3), Fixed(normal(8, 3, 2, 1, 3))],
-               {"strides": [2, 1, 3]})
-    yield Case("taps", [x, Fixed(normal(16, 4, 3, 3)), Fixed(normal(4))],
-               {"strides": [2, 2], "pads": [1, 1, 1, 1], "output_padding": [1, 1]})
-    yield Case("taps-groups", [x, normal(16, 2, 3, 4)], {"strides": [2, 3], "group": 2})
-    yield Case("taps-dilations", [x, Fixed(normal(16, 4, 2, 2))],
-               {"strides": [2, 3], "dilations": [2, 2]})
-
 
 @operator("BatchNormalization")
 def batch_norm(name, version):
@@ -620,35 +505,6 @@ def normalization_differences():
 
 
 @differs
-def attention_differences():
-    query, key, value = (ramp(1, 1, rows, 4) / 8 for rows in (2, 3, 3))
-    hidden = numpy.array([[False, False, False], [True, False, True]])
-    yield Difference("Attention of a query that sees no key", "Attention",
-                     [query, key, value, hidden], "onnxruntime", opset=24)
-    for mask in (floats(0, 1, 2, shape=[1, 3]), floats(0, 1, 2, 3, shape=[2, 2])):
-        yield Difference("Attention, `attn_mask` with one row, or fewer keys", "Attention",
-                         [query, key, value, mask], "reference", opset=24)
-    mask = floats(0, 1, -2, 3, 1, 0, shape=[2, 3])
-    yield Difference("Attention, `softcap` beside a mask", "Attention", [query, key, value, mask],
-                     "onnxruntime", {"softcap": 0.5}, opset=24)
-    for mode, cap in ((1, 0.0), (2, 0.5)):
-        yield Difference("Attention, `qk_matmul_output_mode` 1 and 2", "Attention",
-                         [query, key, value, mask], "onnxruntime",
-                         {"qk_matmul_output_mode": mode, "softcap": cap}, opset=24, outputs=4)
-
-
-@differs
-def convolution_differences():
-    for auto_pad in ("VALID", "SAME_UPPER"):
-        yield Difference("Conv with `auto_pad`", "Conv",
-                         [ramp(1, 1, 5, 7), numpy.ones((1, 1, 3, 3), F32)], "onnxruntime",
-                         {"auto_pad": auto_pad, "strides": [3, 2]})
-    yield Difference("ConvTranspose, `SAME_...`, with a kernel shorter than its stride", "ConvTranspose",
-                     [floats(1, 2, 3, shape=[1, 1, 3]), numpy.ones((1, 1, 1), F32)],
-                     [floats(1, 0, 2, 0, 3, 0, shape=[1, 1, 6])], {"strides": [2], "auto_pad": "SAME_UPPER"})
-
-
-@differs
 def pool_differences():
     yield Difference("MaxPool of nothing but -inf", "MaxPool",
                      [floats(-INF, -INF, -INF, 3, shape=[1, 1, 4])], "reference",
@@ -680,8 +536,35 @@ def search_differences():
                      [floats(0, 0, 1)])
 
 
+@checks
+def elementwise_checks():
+    yield Check("broadcast", "Add", [tensor("N"), tensor("M")], [[3], [1]],
+                [([[3], [4]], "sizes 3 and 4 cannot be broadcast together")])
+    yield Check("broadcast-known", "Mul", [tensor("N", 5), tensor("M", 5)], [[1, 5], [7, 5]],
+                [([[2, 5], [7, 5]], "sizes 2 and 7 cannot be broadcast together")])
+    yield Check("pool", "MaxPool", [tensor(1, 1, "W")], [[1, 1, 4]],
+                [([[1, 1, 3]], "a window of 4 elements is larger than the padded input of 3")],
+                {"kernel_shape": [4]})
+    yield Check("batch-norm", "BatchNormalization",
+                [tensor(1, 3, 4), tensor("C"), *(tensor(3) for _ in range(3))],
+                [[1, 3, 4], [3], [3], [3], [3]],
+                [([[1, 3, 4], [2], [3], [3], [3]], "has 2 values for 3 channels")])
+    yield Check("group-norm", "GroupNormalization", [tensor(1, "C", 4), tensor("C"), tensor("C")],
+                [[1, 4, 4], [4], [4]],
+                [([[1, 3, 4], [3], [3]], "3 channels are not a multiple of num_groups 2")],
+                {"num_groups": 2})
+    yield Check("layer-norm", "LayerNormalization", [tensor("N", "K"), tensor("L")],
+                [[2, 3], [3]], [([[2, 3], [4]], "size 4 does not broadcast to 3")])
+    yield Check("reduce-axes", "ReduceSum", [tensor("N", 3), tensor(1, dtype=I64)],
+                [[2, 3], given(-1)],
+                [([[2, 3], given(2)], "the 1 axes name 0 dimensions of a tensor of rank 2")])
+    yield Check("cumsum-axis", "CumSum", [tensor("N", 3), tensor(dtype=I64)], [[2, 3], Values(1)],
+                [([[2, 3], Values(-3)], "the 1 axes name 0 dimensions of a tensor of rank 2")])
+
+
 import row_cases_expanded  # noqa: E402  the other parts; they add to CASES
 import row_cases_layout  # noqa: E402
+import row_cases_products  # noqa: E402
 import row_cases_quantized  # noqa: E402
 import row_cases_random  # noqa: E402
 import row_cases_recurrent  # noqa: E402

@@ -7,6 +7,7 @@ from onnx import TensorProto, helper, numpy_helper
 from difference import INF, NAN, Difference, differs, floats, ints, ramp
 from row_cases import (F16, F32, F64, I32, I64, U8, Case, Fixed, fixed, normal, operator,
                        same_label, scalar, uniform, whole)
+from runtime_check import Beside, Check, Values, checks, given, tensor
 from spec_kinds import (anything, axes_input, axes_of, axis_of, indices_input, inferred_sizes, lengths_input, one_number, pads2,
                         real, resize_sizes_input, sizes_input, two_numbers, words)
 
@@ -333,9 +334,9 @@ def cast(name, version):
             x = uniform(low, low + 15.9, 5, 9)
             yield Case(f"float-to-{label}", [x], {"to": to})
             yield Case(f"int32-to-{label}", [whole(low, low + 16, 5, 9, dtype=I32)], {"to": to})
-            for given in (whole(low, low + 16, 5, 9).astype(dtype),):
-                yield Case(f"{label}-to-float", [given], {"to": TensorProto.FLOAT})
-                yield Case(f"fixed-{label}-to-int64", [Fixed(given)], {"to": TensorProto.INT64})
+            nibbles = whole(low, low + 16, 5, 9).astype(dtype)
+            yield Case(f"{label}-to-float", [nibbles], {"to": TensorProto.FLOAT})
+            yield Case(f"fixed-{label}-to-int64", [Fixed(nibbles)], {"to": TensorProto.INT64})
             yield Case(f"fixed-to-{label}", [Fixed(x)], {"to": to})
     if version >= 24:
         for mode in ("up", "down", "nearest"):
@@ -409,3 +410,113 @@ def layout_differences():
     yield Difference("ReverseSequence of lengths out of range at run time", "ReverseSequence",
                      [floats(1, 2, 3, 4, 5, 6, shape=[3, 2]), ints(4, -1)],
                      [floats(5, 2, 3, 4, 1, 6, shape=[3, 2])], fixed=False)
+
+
+@checks
+def layout_checks():
+    yield Check("gather-empty", "Gather", [tensor("N", 3), tensor("I", dtype=I64)],
+                [[2, 3], given(1)], [([[0, 3], given(0)], "indices into a dimension of size 0")])
+    yield Check("gather-constant", "Gather", [tensor("N"), ints(3, -4)], [[4]],
+                [([[3]], "index 3 into a dimension of size 3")])
+    yield Check("gather-constant-negative", "Gather", [tensor("N"), ints(0, -4)], [[4]],
+                [([[3]], "index -4 into a dimension of size 3")])
+    yield Check("gather-by-size", "Gather", [tensor("N"), "b", Beside(tensor("M"))], [[4], [3]],
+                [([[4], [4]], "index 4 into a dimension of size 4")],
+                before=[helper.make_node("Shape", ["c"], ["b"], "size")])
+    yield Check("gather-elements", "GatherElements",
+                [tensor("N", "M"), tensor("K", "L", dtype=I64)], [[3, 2], [3, 2]],
+                [([[3, 2], [4, 2]], "indices have a size of 4, the data of 3")], {"axis": 1})
+    yield Check("gather-nd", "GatherND", [tensor("N", 3), tensor("M", 1, dtype=I64)],
+                [[2, 3], Values([[1], [1]])],
+                [([[2, 3], Values([[1], [1], [1]])], "batch sizes 2 and 3")], {"batch_dims": 1})
+    yield Check("reverse-sequence-count", "ReverseSequence",
+                [tensor("T", "N"), tensor("L", dtype=I64)], [[3, 2], given(3, 1)],
+                [([[3, 2], given(3, 1, 2)], "sequence_lens holds 3 lengths for 2 sequences")])
+    yield Check("reverse-sequence-constant", "ReverseSequence", [tensor("T", 2), ints(0, 3)],
+                [[3, 2]], [([[2, 2]], "a sequence of length 3 along a time axis of size 2")])
+    yield Check("one-hot", "OneHot", [tensor("N", dtype=I64), tensor(dtype=I64), tensor(2)],
+                [[3], Values(4), [2]],
+                [([[3], Values(-1), [2]], "depth is -1; it must be 1 or more")])
+    yield Check("depth-to-space", "DepthToSpace", [tensor(1, "C", 2, 2)], [[1, 8, 2, 2]],
+                [([[1, 6, 2, 2]], "6 channels are not a multiple of 4")], {"blocksize": 2})
+    yield Check("space-to-depth", "SpaceToDepth", [tensor(1, 2, "H", 2)], [[1, 2, 4, 2]],
+                [([[1, 2, 3, 2]], "a size of 3 is not a multiple of blocksize 2")],
+                {"blocksize": 2})
+    yield Check("tile", "Tile", [tensor("N", 2), tensor(2, dtype=I64)], [[3, 2], given(2, 0)],
+                [([[3, 2], given(2, -1)], "repeats has a value of -1; it must be 0 or more")])
+    yield Check("expand", "Expand", [tensor("N", 3), tensor(2, dtype=I64)], [[1, 3], given(4, 3)],
+                [([[1, 3], given(4, 2)], "sizes 3 and 2 cannot be broadcast together"),
+                 ([[1, 3], given(-4, 3)], "the shape has a size of -4; it must be 0 or more")])
+    yield Check("concat", "Concat", [tensor("N", "M"), tensor("K", "L")], [[2, 3], [4, 3]],
+                [([[2, 3], [4, 5]], "sizes 5 and 3 of two inputs differ in dimension 1")],
+                {"axis": 0})
+    yield Check("resize-scale", "Resize", [tensor(1, "W"), None, tensor(2)], [[1, 4], Values([1, 2])],
+                [([[1, 4], Values([1, 0])], "the scale of dimension 1 is not positive"),
+                 ([[1, 4], Values([1, float("nan")])], "the scale of dimension 1 is not positive"),
+                 ([[1, 4], Values([1, float("inf")])], "the scaled size of dimension 1 is not a number of 64 bits")])
+    yield Check("resize-size", "Resize", [tensor(1, "W"), None, None, tensor(2, dtype=I64)],
+                [[1, 4], given(1, 8)],
+                [([[1, 4], given(1, -8)], "sizes has a size of -8; it must be 0 or more"),
+                 ([[1, 0], given(1, 8)], "a dimension of size 0 cannot become one of size 8")])
+    yield Check("constant-of-shape", "ConstantOfShape", [tensor(2, dtype=I64)], [given(3, 0)],
+                [([given(3, -2)], "the shape has a size of -2; it must be 0 or more")])
+    yield Check("range", "Range", [tensor(dtype=I64) for _ in range(3)],
+                [Values(0), Values(6), Values(2)],
+                [([Values(0), Values(6), Values(0)], "delta is 0")],
+                output_type=TensorProto.INT64)
+    yield Check("range-number", "Range", [tensor() for _ in range(3)], [Values(0), Values(6), Values(2)],
+                [([Values(0), Values(float("nan")), Values(1)], "the number of elements is not a number of 64 bits"),
+                 ([Values(0), Values(1e30), Values(1)], "the number of elements is not a number of 64 bits")])
+    yield Check("reshape-count", "Reshape", [tensor("N", 4), ints(2, 6)], [[3, 4]],
+                [([[5, 4]], "20 elements cannot take a shape of 12 elements")])
+    yield Check("reshape-rest", "Reshape", [tensor("N"), ints(-1, 6)], [[12]],
+                [([[13]], "13 elements")])
+    yield Check("reshape-values", "Reshape", [tensor("N"), tensor(2, dtype=I64)],
+                [[12], given(-1, 6)],
+                [([[12], given(5, 6)], "12 elements cannot take a shape of 30 elements"),
+                 ([[12], given(-3, -4)], "the shape has a size of -3; it must be 0 or more")])
+    yield Check("reshape-two-open", "Reshape", [tensor("N"), tensor(2, dtype=I64)],
+                [[12], given(-1, 6)],
+                [([[12], given(-1, -1)],
+                  "the shape has 2 sizes of -1; at most one size may be -1")])
+    yield Check("squeeze", "Squeeze", [tensor("N", 3), ints(0)], [[1, 3]],
+                [([[2, 3]], "a size of 2 cannot be squeezed; only 1 can")])
+    yield Check("squeeze-axes", "Squeeze", [tensor("N", 3, 1), tensor(1, dtype=I64)],
+                [[2, 3, 1], given(-1)],
+                [([[2, 3, 1], given(3)], "the 1 axes name 0 dimensions of a tensor of rank 3"),
+                 ([[2, 3, 1], given(0)], "6 elements cannot take a shape of")])
+    yield Check("unsqueeze-axes", "Unsqueeze", [tensor("N"), tensor(2, dtype=I64)],
+                [[2], given(0, 2)],
+                [([[2], given(0, 0)], "the 2 axes name 1 dimensions of a tensor of rank 3")])
+    slices = [tensor("N", 4), *(tensor(1, dtype=I64) for _ in range(4))]
+    yield Check("slice", "Slice", slices, [[5, 4], given(1), given(9), given(-2), given(2)],
+                [([[5, 4], given(1), given(9), given(2), given(1)],
+                  "the 1 axes name 0 dimensions of a tensor of rank 2"),
+                 ([[5, 4], given(1), given(9), given(0), given(0)],
+                  "a step of 0; steps must not be 0")])
+    yield Check("split-sum", "Split", [tensor("N"), ints(2, 3)], [[5]],
+                [([[6]], "the parts add up to 5; the input has 6")], outputs=2)
+    yield Check("split-values", "Split", [tensor("N"), tensor(2, dtype=I64)], [[5], given(5, 0)],
+                [([[5], given(6, -1)], "split has a size of -1; it must be 0 or more")], outputs=2)
+    yield Check("pad-axes", "Pad",
+                [tensor("N", 4), tensor(2, dtype=I64), None, tensor(1, dtype=I64)],
+                [[3, 4], given(1, -2), given(-1)],
+                [([[3, 4], given(1, 1), given(-3)],
+                  "the 1 axes name 0 dimensions of a tensor of rank 2")])
+    yield Check("pad-crop", "Pad", [tensor("N"), tensor(2, dtype=I64)], [[3], given(-2, 4)],
+                [([[3], given(-5, 9)], "pads take away 5 elements of 3")])
+    yield Check("split-even", "Split", [tensor("N")], [[4]],
+                [([[5]], "a size of 5 does not split into 2 equal parts")], outputs=2, opset=17)
+    yield Check("split-count", "Split", [tensor("N")], [[5]],
+                [([[4]], "a size of 4 does not split into 3 parts of which only the last")],
+                {"num_outputs": 3}, outputs=3)
+    yield Check("dropout-ratio", "Dropout", [tensor("N"), tensor()], [[3], Values(0.25)],
+                [([[3], Values(1.0)], "ratio is not 0 or more and less than 1"),
+                 ([[3], Values(float("nan"))], "ratio is not 0 or more and less than 1"),
+                 ([[3], Values(-0.5)], "ratio is not 0 or more and less than 1")])
+    yield Check("dropout-training-ratio", "Dropout", [tensor("N"), tensor(), tensor(dtype=bool)],
+                [[3], Values(0.0), Values(True)],
+                [([[3], Values(1.0), Values(True)], "ratio is not 0 or more and less than 1")])
+    yield Check("pad-empty", "Pad", [tensor("N"), ints(1, 1)], [[2]],
+                [([[0]], "a dimension of size 0 has no elements to be padded with")],
+                {"mode": "edge"})

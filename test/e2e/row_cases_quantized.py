@@ -5,8 +5,9 @@ import numpy
 from onnx import TensorProto
 
 from difference import Difference, differs
-from row_cases import F16, F32, I8, I32, U8, Case, Fixed, fixed, normal, operator, scalar, uniform
+from row_cases import F16, F32, I8, I32, U8, Case, Fixed, normal, operator, scalar, uniform
 from row_cases import whole
+from runtime_check import Check, checks, tensor
 from spec_kinds import quantised_axis
 
 I16, U16 = numpy.int16, numpy.uint16
@@ -248,3 +249,30 @@ def quantization_differences():
                       numpy.array(0.37, numpy.float16), numpy.array(0, numpy.uint8)], "onnxruntime")
     yield Difference("DynamicQuantizeLinear of nothing but zeros", "DynamicQuantizeLinear",
                      [numpy.zeros(3, F32)], "onnxruntime", outputs=3)
+
+
+@checks
+def quantization_checks():
+    yield Check("integer-batch", "MatMulInteger",
+                [tensor("N", 4, 2, dtype=U8), tensor("M", 2, 3, dtype=U8)], [[5, 4, 2], [5, 2, 3]],
+                [([[5, 4, 2], [2, 2, 3]], "sizes 5 and 2 cannot be broadcast together")],
+                output_type=TensorProto.INT32)
+    yield Check("quantised-axis", "DequantizeLinear", [tensor(2, "C", dtype=I8), tensor("S")],
+                [[2, 3], [3]], [([[2, 3], [4]], "the scale has 4 numbers for an axis of 3")])
+    yield Check("quantised-blocks", "DequantizeLinear",
+                [tensor("N", 3, dtype=I8), tensor("B", 3)], [[4, 3], [2, 3]],
+                [([[4, 3], [3, 3]], "the scale has a size of 3 where the input's blocks are 2")],
+                {"axis": 0, "block_size": 2})
+    yield Check("quantised-zero-point", "DequantizeLinear",
+                [tensor(2, "C", dtype=I8), tensor("S"), tensor("Z", dtype=I8)], [[2, 3], [3], [3]],
+                [([[2, 3], [3], [2]], "the zero point has a size of 2, the scale of 3")])
+    yield Check("integer-columns", "MatMulInteger",
+                [tensor(2, 3, dtype=U8), tensor(3, "N", dtype=U8), None, tensor("Z", dtype=U8)],
+                [[2, 3], [3, 5], [5]],
+                [([[2, 3], [3, 5], [4]], "'b_zero_point' has 4 numbers for 5 columns")],
+                output_type=TensorProto.INT32)
+    yield Check("integer-filters", "ConvInteger",
+                [tensor(1, 3, 5, dtype=U8), tensor("F", 3, 2, dtype=U8), None,
+                 tensor("Z", dtype=U8)], [[1, 3, 5], [4, 3, 2], [4]],
+                [([[1, 3, 5], [4, 3, 2], [3]], "'w_zero_point' has 3 numbers for 4 filters")],
+                output_type=TensorProto.INT32)

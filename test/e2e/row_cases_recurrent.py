@@ -4,6 +4,7 @@ import numpy
 
 from difference import Difference, differs, floats, ints
 from row_cases import F16, F32, F64, I32, Case, Fixed, normal, operator
+from runtime_check import Check, checks, tensor
 from spec_kinds import step_counts
 
 GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
@@ -110,3 +111,31 @@ def recurrent_differences():
     yield case(row, [zeros, 0 * ones], lengths=ints(-7, dtype=I32), fixed=False)
     yield case("LSTM, GRU, RNN with ThresholdedRelu and no `activation_alpha`",
                [floats(0, 0, 1.5, shape=[3, 1, 1, 1]), 1.5 * ones], {"activations": ["ThresholdedRelu"]})
+
+
+@checks
+def recurrence_checks():
+    operands = [tensor("T", "N", "I"), tensor("D", "S", "J"), tensor("E", "R", 3), tensor("F", "B"), None,
+                tensor("G", "M", 3)]
+    good = [[4, 2, 5], [1, 9, 5], [1, 9, 3], [1, 18], [1, 2, 3]]
+    for label, position, wrong, text in (
+            ("directions", 1, [2, 9, 5], "dimension 0 of W is 2; it must be 1 with hidden_size 3"),
+            ("gates", 1, [1, 8, 5], "dimension 1 of W is 8; it must be 9"),
+            ("inputs", 1, [1, 9, 4], "dimension 2 of W is 4; it must be 5"),
+            ("state", 2, [1, 12, 3], "dimension 1 of R is 12; it must be 9"),
+            ("bias", 3, [1, 9], "dimension 1 of B is 9; it must be 18"),
+            ("rows", 4, [1, 3, 3], "dimension 1 of initial_h is 3; it must be 2")):
+        bad = [*good[:position], wrong, *good[position + 1:]]
+        yield Check(f"gru-{label}", "GRU", operands, good, [(bad, text)], {"hidden_size": 3}, outputs=2)
+    cell = [tensor("T", 2, 5), tensor(1, 12, 5), tensor(1, 12, 3), None, None, None, tensor("C", 2, 3), tensor(1, "P")]
+    good = [[4, 2, 5], [1, 12, 5], [1, 12, 3], [1, 2, 3], [1, 9]]
+    yield Check("lstm-peepholes", "LSTM", cell, good,
+                [([*good[:4], [1, 3]], "dimension 1 of P is 3; it must be 9"),
+                 ([*good[:3], [2, 2, 3], good[4]], "dimension 0 of initial_c is 2; it must be 1")],
+                {"hidden_size": 3}, outputs=3)
+    lengths = numpy.array([2, 5], numpy.int32)
+    yield Check("rnn-lengths", "RNN", [tensor("T", "N", 4), tensor(1, 3, 4), tensor(1, 3, 3), None, lengths],
+                [[5, 2, 4], [1, 3, 4], [1, 3, 3]],
+                [([[4, 2, 4], [1, 3, 4], [1, 3, 3]], "sequence_lens has 5; there are 4 steps"),
+                 ([[5, 3, 4], [1, 3, 4], [1, 3, 3]], "dimension 0 of sequence_lens is 2; it must be 3")],
+                {"hidden_size": 3}, outputs=2)

@@ -4,6 +4,7 @@ import numpy
 
 from difference import INF, NAN, Difference, differs, floats, ints, ramp
 from row_cases import F16, F32, F64, I32, I64, Case, Fixed, normal, operator, uniform, whole
+from runtime_check import Check, checks, given, tensor
 from spec_kinds import words
 
 
@@ -163,3 +164,46 @@ def sampling_differences():
     yield Difference("GridSample of integers, `linear` or `cubic`", "GridSample",
                      [ints(0, 10, 20, 33, dtype=I32).reshape(1, 1, 2, 2), floats(0.2, 0.4, shape=[1, 1, 1, 2])],
                      [ints(21, dtype=I32).reshape(1, 1, 1, 1)], {"align_corners": 1})
+
+
+@checks
+def sampling_checks():
+    x, grid = [2, 3, 4, 5], [2, 3, 3, 2]
+    operands = [tensor("N", 3, "H", "W"), tensor("M", 3, 3, "D")]
+    for label, wrong, text in (
+            ("coordinates", [x, [2, 3, 3, 3]], "the grid has 3 coordinates for 2 spatial dimensions"),
+            ("batch", [x, [1, 3, 3, 2]], "batch sizes 2 and 1 of X and grid differ"),
+            ("empty", [[2, 3, 4, 0], grid], "the input has a size of 0; it must be 1 or more")):
+        yield Check(f"grid-sample-{label}", "GridSample", operands, [x, grid], [(wrong, text)])
+    operands = [tensor("N", 3, "H", 5), tensor("R", "D"), tensor("I", dtype=I64)]
+    for label, wrong, text in (
+            ("numbers", [x, [4, 5], given(1, 0, 1, 1)], "rois holds 5 numbers a region; it needs 4"),
+            ("count", [x, [4, 4], given(1, 0)], "batch_indices holds 2 numbers for 4 regions"),
+            ("empty", [[2, 3, 0, 5], [4, 4], given(1, 0, 1, 1)], "the input has a size of 0")):
+        yield Check(f"roi-align-{label}", "RoiAlign", operands, [x, [4, 4], given(1, 0, 1, 1)],
+                    [(wrong, text)])
+    yield Check("roi-align-images", "RoiAlign", [tensor("N", 3, 4, 5), tensor(2, 4), ints(0, 1)], [x, [2, 4]],
+                [([[1, 3, 4, 5], [2, 4]], "batch_indices has image 1 of 1")])
+    yield Check("max-roi-pool", "MaxRoiPool", [tensor("N", 3, "H", 5), tensor("R", "D")], [x, [4, 5]],
+                [([x, [4, 4]], "rois holds 4 numbers a region; it needs 5"),
+                 ([[2, 3, 0, 5], [4, 5]], "the input has a size of 0")], {"pooled_shape": [2, 2]})
+    x, w, offset, bias, mask = [2, 4, 5, 6], [3, 4, 3, 2], [2, 12, 3, 5], [3], [2, 6, 3, 5]
+    operands = [tensor("N", "C", "H", "W"), tensor("F", "D", 3, 2), tensor("M", "K", "P", "Q"),
+                tensor("B"), tensor("L", "J", "R", "S")]
+    for label, wrong, text in (
+            ("offset-groups", [[2, 3, 5, 6], [3, 3, 3, 2], [2, 24, 3, 5], bias, [2, 12, 3, 5]],
+             "3 channels are not a multiple of offset_group 2"),
+            ("channels", [x, [3, 3, 3, 2], offset, bias, mask], "the weights take 3 channels, the input has 4"),
+            ("bias", [x, w, [2, 24, 3, 5], [4], mask], "the bias has 4 values for 3 filters"),
+            ("batch", [x, w, [1, 24, 3, 5], bias, mask], "batch sizes 1 and 2 of the offset and X differ"),
+            ("offset", [x, w, offset, bias, mask], "the offset has 12 channels; kernel and offset_group need 24"),
+            ("offset-size", [x, w, [2, 24, 3, 4], bias, mask],
+             "the offset has a size of 4 for 5 positions of the window"),
+            ("mask", [x, w, [2, 24, 3, 5], bias, mask], "the mask has 6 channels; kernel and offset_group need 12"),
+            ("empty", [[2, 4, 5, 0], w, [2, 24, 3, 1], bias, [2, 12, 3, 1]],
+             "the input has a spatial size of 0; it must be 1 or more")):
+        pads = {"pads": [0, 1, 0, 1]} if label == "empty" else {}
+        wide = 2 if pads else 0
+        yield Check(f"deform-conv-{label}", "DeformConv", operands,
+                    [x, w, [2, 24, 3, 5 + wide], bias, [2, 12, 3, 5 + wide]], [(wrong, text)],
+                    {"offset_group": 2, **pads})

@@ -1,9 +1,11 @@
 """Cases of operators that write at computed places, sort, or choose what a run finds."""
 # SPDX-License-Identifier: Apache-2.0
 import numpy
+from onnx import TensorProto
 
 from difference import Difference, differs, floats, ints
 from row_cases import BOOL, F16, F32, F64, I32, I64, U8, Case, Fixed, fixed, normal, operator, uniform, whole
+from runtime_check import Check, checks, given, tensor
 from spec_kinds import at_least, cache_axis, count_input, indices_input
 
 # --- scattered updates
@@ -200,3 +202,31 @@ def scatter_differences():
 def place_differences():
     yield Difference("NonZero of a scalar", "NonZero", [numpy.array(2, F32)], [numpy.zeros((0, 1), I64)])
     yield Difference("NonZero of a scalar", "NonZero", [numpy.array(2, F32)], [numpy.zeros((0, 1), I64)], fixed=False)
+
+
+@checks
+def sorting_checks():
+    yield Check("scatter-elements", "ScatterElements",
+                [tensor("N", "M"), tensor("K", "L", dtype=I64), tensor("P", "Q")], [[3, 2], [3, 2], [3, 2]],
+                [([[3, 2], [4, 2], [4, 2]], "indices have a size of 4, the data of 3"),
+                 ([[3, 2], [3, 2], [3, 1]], "updates have a size of 1; data and indices make it 2"),
+                 ([[3, 0], [3, 2], [3, 2]], "indices into a dimension of size 0")], {"axis": 1})
+    yield Check("scatter-nd", "ScatterND", [tensor("N", "M"), tensor("K", 1, dtype=I64), tensor("P", "Q")],
+                [[2, 3], given([1], [0]), [2, 3]],
+                [([[2, 3], given([1], [0]), [2, 2]], "updates have a size of 2; data and indices make it 3")])
+    yield Check("top-k", "TopK", [tensor("N", "M"), tensor(1, dtype=I64)], [[2, 5], given(3)],
+                [([[2, 5], given(6)], "k is 6, along an axis of 5 elements"),
+                 ([[2, 5], given(-1)], "k is -1; it must be 0 or more")], outputs=2,
+                later_types=[TensorProto.INT64])
+    yield Check("top-k-of-constant", "TopK", [tensor("N", "M"), ints(3)], [[2, 5]],
+                [([[2, 2]], "k is 3, along an axis of 2 elements")], outputs=2, later_types=[TensorProto.INT64])
+    yield Check("compress", "Compress", [tensor("N"), tensor("M", dtype=numpy.bool_)], [[5], [4]],
+                [([[5], [6]], "a condition of 6 elements for 5")])
+    boxes, scores, one = [2, 5, 4], [2, 3, 5], numpy.array([0.5], F32)
+    for label, wrong, text in (
+            ("numbers", [[2, 5, 3], scores], "boxes have 3 numbers; they need 4"),
+            ("batch", [boxes, [1, 3, 5]], "batch sizes 2 and 1 of boxes and scores differ"),
+            ("count", [boxes, [2, 3, 4]], "5 boxes have 4 scores")):
+        yield Check(f"suppression-{label}", "NonMaxSuppression",
+                    [tensor("B", "N", "K"), tensor("C", "M", "S"), ints(3), one], [boxes, scores], [(wrong, text)],
+                    output_type=TensorProto.INT64)
