@@ -12,6 +12,7 @@ import modern_networks
 import operator_table
 import pack_networks
 import pack_products
+import pack_recurrent
 import reference
 import row_cases
 import small_models
@@ -92,10 +93,10 @@ def family(operators):
 
 
 def measured():
-    """Products and convolutions beside cuBLAS and cuDNN."""
-    for label, make, precision, work, gflop in pack_products.measured():
+    """Products, convolutions and recurrent layers beside cuBLAS and cuDNN."""
+    for label, make, precision, work, gflop in (*pack_products.measured(), *pack_recurrent.measured()):
         yield PackModel(label, "benchmark", make, benchmark=label, ptx=False, torch=work, gflop=gflop,
-                        small=label in ("gemm-512x512x512-fp16", "conv-1x256x14-256-k3s1g1-fp16"),
+                        small=label in ("gemm-512x512x512-fp16", "conv-1x256x14-256-k3s1g1-fp16", "lstm-128x1-fp16"),
                         options=pack_products.OPTIONS.get(precision, ()))
 
 

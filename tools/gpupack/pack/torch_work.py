@@ -1,10 +1,11 @@
-"""What torch does beside our work: products by cuBLAS, convolutions by cuDNN, networks of both."""
+"""What torch does beside our work: products by cuBLAS, convolutions and recurrent layers by cuDNN, networks of both."""
 # SPDX-License-Identifier: Apache-2.0
 
 
 class Torch:
     """torch on the GPU. A work is described as {"type": "fp16", ...} with one of
     "matmul": [m, k, n]; "conv": {"batch", "inputs", "outputs", "size", "kernel", "stride", "groups"};
+    "recurrent": {"operator", "units", "rows", "steps"};
     "network": name of torchvision's, "batch"; "encoder": {"layers", "size", "heads", "batch", "tokens"}."""
 
     def __init__(self, torch):
@@ -72,6 +73,12 @@ class Torch:
             return lambda: a @ b
         if "conv" in work:
             return self.convolution(work["conv"], work["type"], kind)
+        if "recurrent" in work:
+            r = work["recurrent"]
+            layer = getattr(torch.nn, r["operator"])(r["units"], r["units"]).to("cuda", kind).eval()
+            layer.flatten_parameters()
+            x = values(r["steps"], r["rows"], r["units"])
+            return lambda: layer(x)
         if "encoder" in work:
             e = work["encoder"]
             layer = torch.nn.TransformerEncoderLayer(
