@@ -293,6 +293,7 @@ private:
   LogicalResult verifyThreads(int64_t threads) const;
   /// Of all steps on Tensor Cores.
   LogicalResult verifySplits(const RecurrenceForm &form) const;
+  LogicalResult verifyShared(const RecurrenceForm &form) const;
   LogicalResult verifyStep(const RecurrenceForm &form) const;
   InFlightDiagnostic error() const { return op.emitError() << "schedule 'recurrence': "; }
 
@@ -505,6 +506,13 @@ LogicalResult RecurrenceMatch::verifySplits(const RecurrenceForm &form) const {
   return success();
 }
 
+LogicalResult RecurrenceMatch::verifyShared(const RecurrenceForm &form) const {
+  if (sharedBytes(form) > int64_t(target.staticSharedPerBlock))
+    return error() << "requires " << sharedBytes(form) << " B of shared memory; at most "
+                   << target.staticSharedPerBlock;
+  return success();
+}
+
 LogicalResult RecurrenceMatch::verifyStep(const RecurrenceForm &form) const {
   int64_t units = recurrence.getUnits();
   if (form.isMatrix) {
@@ -546,11 +554,9 @@ LogicalResult RecurrenceMatch::verify(DictionaryAttr params) const {
                    << mostBlocks() << ", that divides " << units << " units";
   if (form->isMatrix && units / form->blocks % group != 0)
     return error() << units / form->blocks << " units of a block must be a multiple of " << group;
-  if (sharedBytes(*form) > int64_t(target.staticSharedPerBlock))
-    return error() << "requires " << sharedBytes(*form) << " B of shared memory; at most "
-                   << target.staticSharedPerBlock;
   if (form->isMatrix)
-    return failure(failed(verifyThreads(form->threads)) || failed(verifySplits(*form)));
+    return failure(failed(verifyThreads(form->threads)) || failed(verifySplits(*form)) ||
+                   failed(verifyShared(*form)));
   if (!isPower(form->rows, kMostRows) || !isPower(form->parts, kWarp) || !isPower(form->deep, 8))
     return error() << "rows of " << form->rows << ", parts of " << form->parts << " and deep of "
                    << form->deep << " must be powers of two, at most " << kMostRows << ", " << kWarp
@@ -567,7 +573,7 @@ LogicalResult RecurrenceMatch::verify(DictionaryAttr params) const {
   if (form->rows * form->vector * widestPhase() > 2 * kMostSums)
     return error() << "a thread would have " << form->rows * form->vector * widestPhase()
                    << " sums; at most " << 2 * kMostSums;
-  return success();
+  return verifyShared(*form);
 }
 
 class RecurrenceSchedule : public Schedule {
