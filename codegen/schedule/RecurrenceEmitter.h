@@ -124,7 +124,7 @@ protected:
                                                mlir::ValueRange before);
   /// By cell and gate, from the registers of tiles.
   static Sums sumsOfTiles(const Place &place, int64_t gates, mlir::ValueRange tiles);
-  /// Where a warp's lane leaves a sum that warps share.
+  /// The offset at which a warp's lane leaves a sum that warps share.
   mlir::Value sharedSum(mlir::Value warp, int64_t sum, int64_t count, mlir::Value lane) {
     mlir::Value first = kernel.add(kernel.mul(warp, constant(count)), constant(sum));
     return kernel.add(kernel.mul(first, constant(kWarp)), lane);

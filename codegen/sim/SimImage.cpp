@@ -119,7 +119,7 @@ toLlvm(const SimModule &module, llvm::LLVMContext &context, llvm::TargetMachine 
   return translated;
 }
 
-/// What of the options decides on a kernel's code.
+/// The options that decide on a kernel's code.
 struct SimCode {
   explicit SimCode(const SimImageOptions &options);
   SimImageOptions::Forms forms;

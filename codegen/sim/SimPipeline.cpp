@@ -39,7 +39,7 @@ PipelineTuningOptions simTuning() {
   return tuning;
 }
 
-/// What makes the code small that is left to emit.
+/// Passes that leave less code to emit.
 static FunctionPassManager quickWarpOptimizations() {
   FunctionPassManager passes;
   passes.addPass(SROAPass(SROAOptions::ModifyCFG));

@@ -226,7 +226,7 @@ static std::optional<double> mostMultiplied(Value value, Value factor) {
 
 //===-- Arithmetic ----------------------------------------------------------------------------===//
 
-/// How far a value reaches that is multiplied by one within `factor`. Larger factors are no large constants.
+/// The reach of a value times one within `factor`. Larger factors are no large constants.
 static double shrunk(double reach, const NumberRange &factor) {
   return reach * std::min(1.0, factor.magnitude());
 }
@@ -354,7 +354,7 @@ NumberRange bounds::conversion(Operation *op, Operands x) {
   return *kind == onnx::ElementKind::I8 ? between(-128, 127) : x[0];
 }
 
-/// What is quantised has 8 bits, and perhaps a zero point among them.
+/// A quantised value has 8 bits, and perhaps a zero point among them.
 NumberRange bounds::dequantized(Operation *op, Operands x) {
   auto from = dyn_cast<TensorType>(op->getOperand(0).getType());
   if (!from || !from.getElementType().isInteger(8) || !x[1].isKnown())

@@ -27,7 +27,7 @@ SHAPES = {"resnet50": "image:1x3x224x224", "mobilenet_v2": "image:1x3x224x224",
 PRECISIONS = ("fp16", "int8")
 # Schedules of a dispatch at most: enough for as many as below.
 CANDIDATES = 20
-# What all bundles together may take: seconds of CPU, 15 minutes of two cores; and bytes.
+# Limits of all bundles together: seconds of CPU, 15 minutes of two cores; and bytes.
 MOST_CPU, MOST_BYTES = 15 * 60 * 2, 60 << 20
 LEAST_CANDIDATES = 2000
 FAULTY = ("mobilenet_v2", "fp16")

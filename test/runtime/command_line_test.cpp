@@ -327,7 +327,7 @@ TEST_F(CommandLine, NeedsOnlyTheCLibrary) {
 
 #endif
 
-// What a file takes beyond weights and kernels is the stub. Its segments are padded to whole pages.
+// The stub is all that a file takes beyond weights and kernels. Its segments are padded to whole pages.
 TEST_F(CommandLine, StubIsSmall) {
   struct stat info;
   ASSERT_EQ(stat(CAMEO_STUB, &info), 0);
